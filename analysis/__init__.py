@@ -1,0 +1,1 @@
+"""Reads the files of finished runs and turns them into answers; it never touches the simulator."""

@@ -1,0 +1,81 @@
+#ifndef PYSIM_FACADE_H
+#define PYSIM_FACADE_H
+
+// The only header that Python (cppyy) reads. It names no ns-3 type, so that reading it takes
+// milliseconds: parsing ns-3's own headers would take fifteen seconds in every process.
+
+#include "settings.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+typedef struct _object PyObject;
+
+namespace pysim
+{
+
+/**
+ * One packet-level simulation, driven from Python.
+ *
+ * What is called rarely are methods; what is called for every message are ready-made Python
+ * functions (see Function), which cost a third of a call through cppyy. An exception in an upcall
+ * stops the simulation and comes out of `run` with its traceback.
+ */
+class Simulation
+{
+  public:
+    /// @throws std::runtime_error if another simulation of this process is still open
+    explicit Simulation(const Settings& settings);
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
+
+    /// Let `host` (with frame_arrived, work, link_up, link_down) live on a broker's node.
+    void Attach(uint32_t broker, PyObject* host, bool serviceModel);
+    /// Forward in C++ alone on this broker, by RelayRoute's table.
+    void AttachRelay(uint32_t broker);
+    void RelayRoute(uint32_t broker, uint32_t origin, const std::vector<uint32_t>& neighbors);
+
+    void AddUnderlayLink(uint32_t a, uint32_t b, const LinkParameters& link);
+    void SetDelayMatrix(const std::vector<int64_t>& delays);
+
+    bool HasLink(uint32_t a, uint32_t b) const;
+    void Connect(uint32_t a, uint32_t b, const LinkParameters& link);
+    void Disconnect(uint32_t a, uint32_t b);
+    void SetLoss(uint32_t a, uint32_t b, double loss);
+    void Crash(uint32_t broker);
+    void Restart(uint32_t broker);
+    void Malformed(uint32_t broker, uint32_t sender);
+    bool CapturesFailed() const;
+
+    /**
+     * A Python function of this simulation:
+     *   now() -> ns
+     *   send(source, target, frame)
+     *   send_direct(source, target, frame, udp)
+     *   inject(source, target, bytes)      raw bytes into a link's stream, for tests
+     *   submit(broker, task)
+     *   schedule(delay_ns, callback) -> ticket
+     *   cancel(ticket)
+     *   run(until_ns, progress or None)
+     *   counters() -> [(source, target, channel, type, sent, sent bytes, received,
+     *                   received bytes, lost link, lost packet, unfinished, unserved,
+     *                   unserved bytes)]
+     *   queues() -> [(broker, served, busy ns, waiting ns, longest, length)]
+     *   malformed() -> [(broker, count)]
+     *   events() -> how many ns-3 events were executed
+     *   digest() -> int
+     */
+    PyObject* Function(const std::string& name);
+
+    struct Impl;
+
+  private:
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace pysim
+
+#endif

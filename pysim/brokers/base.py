@@ -1,0 +1,93 @@
+"""The base class of every broker: local clients, and dispatch of messages to handlers by type.
+
+It must not know any protocol, nor the network beyond the world that an agent is given.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pysim.brokers.clients import LocalClients
+from pysim.filters import Filter
+from pysim.network.transport import BrokerId
+from pysim.network.world import ClientId, LinkNotice, World
+from pysim.wire import Envelope, message_types, type_name
+from pysim.wire.messages import Event
+
+
+class Broker:
+    """A publish/subscribe broker.
+
+    A subclass supplies `name`, a handler ``on_<message type>(self, sender, envelope)`` for each
+    type it takes part in (`on_event`, `on_subscribe`, ...), and overrides the reactions it cares
+    about: `start`, `link_up`, `link_down`, and, called by local clients, `subscribe`,
+    `unsubscribe`, `advertise`, `unadvertise`, `publish`. Its options are keyword-only parameters
+    of its constructor, each ``Annotated`` with a line of help.
+
+    It gets `self.world` (see `pysim.network.world.World`), `self.clients` with the local
+    subscriptions, and `deliver_locally(envelope)`. Nothing blocks; everything that happens, happens
+    in a reaction.
+    """
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.clients = LocalClients()
+        self._handlers = {
+            code: getattr(self, method)
+            for code, kind in message_types().items()
+            if hasattr(self, method := "on_" + kind.name.replace("-", "_"))
+        }
+
+    def start(self) -> None:
+        """The broker comes to life; links are announced by `link_up` as they are connected."""
+
+    def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        """`neighbor` can be sent to from now on."""
+
+    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        """`neighbor` is gone, and so is what was in flight."""
+
+    def subscribe(self, client: ClientId, filter: Filter) -> None:
+        """A local client subscribes."""
+        self.clients.add(client, filter)
+
+    def unsubscribe(self, client: ClientId, filter: Filter) -> None:
+        """A local client withdraws a subscription."""
+        self.clients.remove(client, filter)
+
+    def advertise(self, client: ClientId, filter: Filter) -> None:
+        """A local client announces what it will publish; most tree protocols need not know."""
+
+    def unadvertise(self, client: ClientId, filter: Filter) -> None:
+        """A local client withdraws an advertisement."""
+
+    def publish(self, client: ClientId, event: Envelope) -> None:
+        """A local client publishes; `event` is an `Event` that carries its identity already."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it publishes")
+
+    def receive(self, sender: BrokerId, envelope: Envelope) -> None:
+        """Dispatch a whole message to its handler; `sender` is the broker that sent it last."""
+        handler = self._handlers.get(envelope.type)
+        if handler is None:
+            raise TypeError(
+                f"{type(self).__name__} has no handler for {type_name(envelope.type)} messages"
+            )
+        handler(sender, envelope)
+
+    def deliver_locally(self, envelope: Envelope) -> None:
+        """Deliver an event to every local client with a matching subscription, once each."""
+        if not self.clients.filters():
+            return  # before the body is decoded, which a mere relay need not do
+        message = envelope.message
+        assert isinstance(message, Event)
+        for client in self.clients.interested(message.attributes):
+            self.world.deliver(client, envelope)
+
+    def routing_table(self) -> Mapping[Any, object]:
+        """The routing state, for tests and pictures; empty where a protocol keeps none."""
+        return {}
+
+    def table_size(self) -> int:
+        """How many entries an event is matched against, for cost models that go by it."""
+        return len(self.routing_table()) or len(self.clients.filters())

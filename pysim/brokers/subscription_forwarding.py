@@ -1,0 +1,161 @@
+"""Subscription forwarding, with the STRAWMAN reaction to changes of the tree.
+
+Cugola, Frey, Murphy, Picco, "Content-Based Routing for Publish-Subscribe on a Dynamic Topology",
+Fig. 2; the sections below are its operations, in its order. What this module settles beyond it:
+
+- The broker's own clients are together one subscriber, *self*, under the broker's own id; they
+  count among the first, second and only subscribers of a pattern.
+- `addLinkTo(n)` sends SUB(p) once for each p with a subscriber other than n (the loop of Fig. 2
+  names n on both sides, a slip that Fig. 7 does not have).
+- An agent remembers what it told each neighbor: no SUB twice, no UNSUB for what was never told.
+  Fig. 2 to the letter, the option `literal`, only counts subscribers. Under STRAWMAN both send the
+  same messages, since there the counts imply what was told; the protocols that defer
+  unsubscriptions differ.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, cast
+
+from pysim.brokers.base import Broker
+from pysim.filters import CountingIndex, Filter
+from pysim.network.transport import BrokerId
+from pysim.network.world import ClientId, LinkNotice, World
+from pysim.wire import Envelope
+from pysim.wire.messages import Event, Subscribe, Unsubscribe
+
+
+class SubscriptionForwarding(Broker):
+    """Routes events along the reverse paths of subscriptions (the paper's *dispatcher*).
+
+    A subclass may change the reactions to links; it gets `add_subscriber`, `remove_subscriber`,
+    `tell` and `untell`, which keep the table and the neighbors' knowledge of it.
+    """
+
+    name: ClassVar[str] = "subscription-forwarding"
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        literal: Annotated[
+            bool, "count subscribers only, as in Fig. 2, instead of remembering what was told"
+        ] = False,
+    ) -> None:
+        super().__init__(world)
+        self._literal = literal
+        self._table: dict[Filter, set[BrokerId]] = {}
+        """The paper's subTab: the subscribers of each pattern, self under its own id."""
+        self._index: CountingIndex[Filter] = CountingIndex()
+        self._told: dict[BrokerId, set[Filter]] = {}
+
+    # Events
+
+    def publish(self, client: ClientId, event: Envelope) -> None:
+        self._route(self.world.id, event)
+
+    def on_event(self, sender: BrokerId, event: Envelope) -> None:
+        self._route(sender, event)
+
+    def _route(self, origin: BrokerId, event: Envelope) -> None:
+        """The paper's eventReceived: to all matching subscribers but the one it came from."""
+        message = cast(Event, event.message)
+        matching = self._index.match(message.attributes)
+        subscribers = {subscriber for p in matching for subscriber in self._table[p]}
+        if self.world.id in subscribers:
+            self.deliver_locally(event)
+        for neighbor in sorted(subscribers - {origin, self.world.id}):
+            self.world.send(neighbor, event)
+
+    # Subscriptions and unsubscriptions
+
+    def subscribe(self, client: ClientId, filter: Filter) -> None:
+        if self.clients.add(client, filter):
+            self.add_subscriber(self.world.id, filter)
+
+    def unsubscribe(self, client: ClientId, filter: Filter) -> None:
+        if self.clients.remove(client, filter):
+            self.remove_subscriber(self.world.id, filter)
+
+    def on_subscribe(self, sender: BrokerId, envelope: Envelope) -> None:
+        self.add_subscriber(sender, cast(Subscribe, envelope.message).filter)
+
+    def on_unsubscribe(self, sender: BrokerId, envelope: Envelope) -> None:
+        self.remove_subscriber(sender, cast(Unsubscribe, envelope.message).filter)
+
+    def add_subscriber(self, subscriber: BrokerId, pattern: Filter) -> None:
+        """The paper's subscriptionReceived; a subscriber that is known already is no change."""
+        subscribers = self._table.get(pattern)
+        if subscribers is None:
+            subscribers = self._table[pattern] = set()
+            self._index.insert(pattern, pattern)
+        if subscriber in subscribers:
+            return
+        subscribers.add(subscriber)
+        for neighbor in self._concerned(subscriber, subscribers - {subscriber}):
+            self.tell(neighbor, pattern)
+
+    def remove_subscriber(self, subscriber: BrokerId, pattern: Filter) -> None:
+        """The paper's processUnsubFrom; one that is not in the table is no change."""
+        subscribers = self._table.get(pattern)
+        if subscribers is None or subscriber not in subscribers:
+            return
+        subscribers.remove(subscriber)
+        if not subscribers:
+            del self._table[pattern]
+            self._index.remove(pattern)
+        for neighbor in self._concerned(subscriber, subscribers):
+            self.untell(neighbor, pattern)
+
+    def _concerned(self, subscriber: BrokerId, others: set[BrokerId]) -> Iterator[BrokerId]:
+        """The neighbors for whom it matters that `subscriber` comes or goes beside `others`.
+
+        If there are no others, all neighbors but the subscriber itself; if there is one, that one,
+        unless it is self; else none.
+        """
+        if not others:
+            yield from (n for n in self.world.neighbors if n != subscriber)
+        elif len(others) == 1:
+            yield from others - {self.world.id}
+
+    # Links (STRAWMAN)
+
+    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        """The paper's removeLinkTo: as if the neighbor had unsubscribed from everything."""
+        self._told.pop(neighbor, None)
+        for pattern in self.patterns_of(neighbor):
+            self.remove_subscriber(neighbor, pattern)
+
+    def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        """The paper's addLinkTo: the neighbor learns all that is wanted on this side."""
+        for pattern, subscribers in self._table.items():
+            if subscribers - {neighbor}:
+                self.tell(neighbor, pattern)
+
+    def patterns_of(self, subscriber: BrokerId) -> list[Filter]:
+        """The patterns that a subscriber has in the table."""
+        return [p for p, subscribers in self._table.items() if subscriber in subscribers]
+
+    # What neighbors know
+
+    def tell(self, neighbor: BrokerId, pattern: Filter) -> None:
+        """Send SUB(p), unless the neighbor knows."""
+        told = self._told.setdefault(neighbor, set())
+        if self._literal or pattern not in told:
+            told.add(pattern)
+            self.world.send(neighbor, Subscribe(pattern))
+
+    def untell(self, neighbor: BrokerId, pattern: Filter) -> None:
+        """Send UNSUB(p), unless the neighbor never heard of it."""
+        told = self._told.setdefault(neighbor, set())
+        if self._literal or pattern in told:
+            told.discard(pattern)
+            self.world.send(neighbor, Unsubscribe(pattern))
+
+    # For tests and pictures
+
+    def routing_table(self) -> Mapping[Filter, frozenset[BrokerId]]:
+        """The subscribers of each pattern; the broker's own id stands for its clients."""
+        return {pattern: frozenset(subscribers) for pattern, subscribers in self._table.items()}
+
+    def table_size(self) -> int:
+        return len(self._table)

@@ -1,0 +1,460 @@
+"""Experiment files: what may stand in them, what it means, and what is refused.
+
+Everything that can be known from the file alone is checked here; what needs the overlay is checked
+in `plan`. A field's annotation is its validation, its help in `--show-config` and its reference.
+Files are read by `load` only, so that what parses on one system parses on all.
+"""
+
+import copy
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+import msgspec
+from msgspec import Meta
+
+from pysim.experiments import registries, schema, toml
+from pysim.experiments.schema import Choice, Problem
+from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
+from pysim.wire import MAX_FRAME_SIZE
+
+TcpProfile = Literal["linux", "lean", "stock"]
+
+
+class ConfigError(Exception):
+    """An experiment that cannot run; the text names the file, the key and what is allowed."""
+
+
+class Name(str):
+    """A name that is also a directory."""
+
+    WHAT = "a name"
+
+    @classmethod
+    def parse(cls, given: object) -> Self:
+        if not isinstance(given, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", given):
+            raise ValueError('expected a name of letters, digits and ". _ + -"')
+        return cls(given)
+
+
+class Link(tuple[int, int]):
+    """An overlay link by the numbers of its ends, "3-7"."""
+
+    WHAT = "a link"
+
+    @classmethod
+    def parse(cls, given: object) -> Self:
+        ends = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", given) if isinstance(given, str) else None
+        if ends is None or int(ends[1]) == int(ends[2]):
+            raise ValueError('expected two different brokers such as "3-7"')
+        return cls(sorted((int(ends[1]), int(ends[2]))))
+
+    def __str__(self) -> str:
+        return f"{self[0]}-{self[1]}"
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the tables whose keys are fixed."""
+
+
+class TopologyFile(Table, frozen=True, kw_only=True):
+    """A topology that is read from a file."""
+
+    file: Annotated[str, Meta(description="GraphML or any other format that `topologies` reads")]
+
+
+class Topology(Choice):
+    """The overlay: a kind that is generated, or a file."""
+
+    WHAT = "topology"
+
+    @classmethod
+    def parse(cls, given: object) -> Self:
+        if isinstance(given, Mapping) and "file" in given and cls.KEY not in given:
+            given = {cls.KEY: "file", **given}
+        return super().parse(given)
+
+    @classmethod
+    def types(cls) -> Mapping[str, type[msgspec.Struct]]:
+        return {**registries.topologies(), "file": TopologyFile}
+
+
+class Underlay(Topology):
+    """The IP network beneath the overlay: routers, generated or from a file, or latencies.
+
+    The kinds `matrix` (a file), `king-like` and `planetlab-like` are latencies between hosts.
+    """
+
+    WHAT = "underlay"
+
+    @classmethod
+    def types(cls) -> Mapping[str, type[msgspec.Struct]]:
+        return {**registries.underlays(), "file": TopologyFile, "matrix": TopologyFile}
+
+
+class Protocol(Choice):
+    """The brokers' routing protocol and its options."""
+
+    KEY = "name"
+    WHAT = "protocol"
+
+    @classmethod
+    def types(cls) -> Mapping[str, type[msgspec.Struct]]:
+        return registries.protocols()
+
+
+class WorkloadTable(Choice):
+    """What clients do."""
+
+    WHAT = "workload"
+
+    @classmethod
+    def types(cls) -> Mapping[str, type[msgspec.Struct]]:
+        return registries.workloads()
+
+
+class Network(Table, frozen=True, kw_only=True):
+    """What carries the messages."""
+
+    backend: Annotated[
+        Literal["ns3", "memory"],
+        Meta(description="ns3 models packets; memory only delays, without a compiler"),
+    ] = "ns3"
+    mode: Annotated[
+        Literal["links", "underlay"],
+        Meta(description="each overlay link a wire of its own, or a connection across an underlay"),
+    ] = "links"
+    rate: Annotated[Rate, Meta(description="what a link carries")] = Rate(10e6)
+    delay: Annotated[Duration, Meta(description="time a bit needs from end to end")] = Duration(
+        0.002
+    )
+    queue: Annotated[int, Meta(ge=1, description="packets that wait for a link at most")] = 1000
+    loss: Annotated[Share, Meta(description="share of packets that a link loses")] = Share(0.0)
+    tcp: Annotated[
+        TcpProfile,
+        Meta(description="linux is faithful, lean is fast, stock is ns-3's own"),
+    ] = "linux"
+    capture: Annotated[
+        Literal["both", "one", "none"] | tuple[Link, ...],
+        Meta(description="which ends of each link are captured, or a list of links"),
+    ] = "both"
+    max_frame: Annotated[Size, Meta(description="bytes of the largest message allowed")] = Size(
+        MAX_FRAME_SIZE
+    )
+    underlay: Annotated[Underlay | None, Meta(description="the network beneath the overlay")] = None
+    attach: Annotated[
+        Literal["random", "in-order"],
+        Meta(description="which routers or hosts of the underlay the brokers sit at"),
+    ] = "random"
+    access_rate: Annotated[
+        Rate, Meta(description="what a broker's access carries on an underlay of latencies")
+    ] = Rate(10e6)
+
+
+class LinkFault(Table, frozen=True, kw_only=True):
+    """Something happens to a link."""
+
+    time: Annotated[Duration, Meta(description="when it happens")]
+    link: Annotated[Link, Meta(description="the link by its ends")]
+
+
+class LinkLoss(LinkFault, frozen=True, kw_only=True):
+    """A link's loss rate changes."""
+
+    loss: Annotated[Share, Meta(description="share of packets lost from then on")]
+
+
+class LinkReplacement(Table, frozen=True, kw_only=True):
+    """A link is cut and another one takes its place."""
+
+    time: Annotated[Duration, Meta(description="when the old link is cut")]
+    old: Annotated[Link, Meta(description="the link that is cut")]
+    new: Annotated[Link, Meta(description="the link that takes its place")]
+    repair: Annotated[Duration, Meta(description="time until the new link is set up")] = Duration(
+        0.1
+    )
+
+
+class BrokerFault(Table, frozen=True, kw_only=True):
+    """Something happens to a broker."""
+
+    time: Annotated[Duration, Meta(description="when it happens")]
+    broker: Annotated[int, Meta(ge=0, description="which broker")]
+
+
+class Reconfigurations(Table, frozen=True, kw_only=True):
+    """Random links are replaced at a constant rate, as the reconfiguration paper's are.
+
+    The schedule depends on the seed and the overlay alone, so all protocols see the same one.
+    """
+
+    start: Annotated[Duration, Meta(description="when the first link is cut")] = Duration(3.0)
+    stop: Annotated[Duration, Meta(description="when no more links are cut")] = Duration(7.0)
+    rate: Annotated[Frequency, Meta(description="links replaced (the paper's rho)")] = Frequency(3)
+    repair: Annotated[Duration, Meta(description="time until the new link (t_rep)")] = Duration(0.1)
+    max_degree: Annotated[int, Meta(ge=2, description="links at a broker at most (delta)")] = 4
+
+
+class Fault(Choice):
+    """Something that goes wrong on purpose."""
+
+    WHAT = "fault"
+
+    @classmethod
+    def types(cls) -> Mapping[str, type[msgspec.Struct]]:
+        return {
+            "link-break": LinkFault,
+            "link-create": LinkFault,
+            "link-loss": LinkLoss,
+            "link-replace": LinkReplacement,
+            "broker-crash": BrokerFault,
+            "broker-restart": BrokerFault,
+            "reconfigurations": Reconfigurations,
+        }
+
+
+class NoService(Table, frozen=True, kw_only=True):
+    """A broker needs no time."""
+
+
+class TypeService(Table, frozen=True, kw_only=True):
+    """A fixed time for each type of message."""
+
+    default: Annotated[Duration, Meta(description="for all types not named")] = Duration(0)
+    seconds: Annotated[
+        dict[str, Duration], Meta(description='by type; "local" is what clients ask for')
+    ] = {}
+
+
+class TableService(Table, frozen=True, kw_only=True):
+    """A time that grows with the routing table."""
+
+    fixed: Annotated[Duration, Meta(description="for each message")] = Duration(0)
+    per_entry: Annotated[Duration, Meta(description="for each entry of the table")] = Duration(0)
+    fixed_by_type: Annotated[
+        dict[str, Duration], Meta(description="instead of `fixed` for some types")
+    ] = {}
+    per_entry_by_type: Annotated[
+        dict[str, Duration], Meta(description="instead of `per_entry` for some types")
+    ] = {}
+
+
+class Service(Choice):
+    """What a broker's CPU spends on a message."""
+
+    KEY = "model"
+    WHAT = "service model"
+
+    @classmethod
+    def types(cls) -> Mapping[str, type[msgspec.Struct]]:
+        return {"none": NoService, "type": TypeService, "table": TableService}
+
+
+class Experiment(Table, frozen=True, kw_only=True):
+    """A whole experiment file."""
+
+    name: Annotated[Name, Meta(description="names the directory of the results")]
+    description: Annotated[str, Meta(description="what it shows")] = ""
+    seed: Annotated[int, Meta(ge=0, description="what all chance is derived from")] = 1
+    duration: Annotated[Span, Meta(description="simulated time")]
+    repeat: Annotated[
+        int, Meta(ge=1, description="runs of each point, with seeds counting up from `seed`")
+    ] = 1
+    network: Annotated[Network, Meta(description="what carries the messages")] = Network()
+    topology: Annotated[Topology, Meta(description="the overlay")]
+    protocol: Annotated[Protocol, Meta(description="how brokers route")]
+    workload: Annotated[WorkloadTable, Meta(description="what clients do")]
+    service: Annotated[Service, Meta(description="what a broker's CPU spends")] = Service(
+        "none", NoService()
+    )
+    faults: Annotated[tuple[Fault, ...], Meta(description="what goes wrong on purpose")] = ()
+    sweep: Annotated[
+        dict[str, tuple[Any, ...]],
+        Meta(description='values to run in all combinations: "network.rate" = [...]'),
+    ] = {}
+
+
+@dataclass(frozen=True)
+class Config:
+    """An experiment and where it came from; `file` is how errors name it."""
+
+    file: str
+    folder: Path
+    raw: Mapping[str, Any]
+    experiment: Experiment
+
+    def error(self, problem: Problem) -> ConfigError:
+        """A problem of this experiment, as a sentence."""
+        return ConfigError(f"{self.file}: {problem.sentence(self.raw)}")
+
+    def set(self, settings: Mapping[str, object]) -> "Config":
+        """The same experiment with other values at dotted keys; ConfigError if they do not fit."""
+        raw = copy.deepcopy(dict(self.raw))
+        for key, value in settings.items():
+            _put(self.file, raw, key, value)
+        return _config(self.file, self.folder, raw)
+
+
+class Point(NamedTuple):
+    """One run of a sweep: its name, what it sets, and its whole configuration."""
+
+    name: str
+    settings: Mapping[str, object]
+    config: Config
+
+
+def load(path: Path, settings: Mapping[str, object] = MappingProxyType({})) -> Config:
+    """Read and check an experiment file, with other values at dotted keys if any are given."""
+    file = path.name
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: is not a text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}: is not TOML: {_lowered(str(error))}") from None
+    for key, value in settings.items():
+        _put(file, raw, key, value)
+    config = _config(file, path.parent, raw)
+    points(config)
+    return config
+
+
+def points(config: Config) -> list[Point]:
+    """Every combination of the sweep, times the repeats; each is checked as a file of its own."""
+    experiment = config.experiment
+    keys = list(experiment.sweep)
+    seeds = range(experiment.seed, experiment.seed + experiment.repeat)
+    found: dict[str, Point] = {}
+    for values in itertools.product(*experiment.sweep.values()):
+        settings = dict(zip(keys, values, strict=True))
+        for seed in seeds:
+            point = _point(config, settings, seed)
+            if point.name in found:
+                raise ConfigError(f"{config.file}: the sweep has the point {point.name} twice")
+            found[point.name] = point
+    return list(found.values())
+
+
+def plain(item: object) -> Any:
+    """The configuration as plain data, quantities in their base units; it reads back the same."""
+    if isinstance(item, Choice):
+        return plain(item.table())
+    if isinstance(item, msgspec.Struct):
+        return plain(msgspec.structs.asdict(item))
+    if isinstance(item, Mapping):
+        return {key: plain(value) for key, value in item.items() if value is not None}
+    if isinstance(item, Link) or not isinstance(item, str | int | float | list | tuple):
+        return str(item)
+    if isinstance(item, list | tuple):
+        return [plain(part) for part in item]
+    if isinstance(item, Size):
+        return int(item)
+    return float(item) if isinstance(item, Quantity) else item
+
+
+def text(experiment: Experiment) -> str:
+    """The configuration as an experiment file, with the help of each key behind it."""
+    return toml.document(_sections(experiment))
+
+
+def _config(file: str, folder: Path, raw: Mapping[str, Any]) -> Config:
+    try:
+        return Config(file, folder, raw, schema.convert(raw, Experiment))
+    except Problem as problem:
+        raise ConfigError(f"{file}: {problem.sentence(raw)}") from None
+
+
+def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
+    """Set the value at a dotted key; tables on the way are made if they are missing."""
+    *way, last = schema.steps(key)
+    table: Any = raw
+    for step in way:
+        if isinstance(table, dict):
+            table = table.setdefault(step, {})
+        elif isinstance(table, list) and isinstance(step, int) and step < len(table):
+            table = table[step]
+        else:
+            raise ConfigError(f"{file}: {key} is not a known key")
+    if not isinstance(table, dict):
+        raise ConfigError(f"{file}: {key} is not a known key")
+    table[last] = value
+
+
+def _point(config: Config, settings: Mapping[str, object], seed: int) -> Point:
+    slug = "".join(f"{_short(key, settings)}={_clean(value)}_" for key, value in settings.items())
+    try:
+        single = config.set({**settings, "seed": seed, "repeat": 1, "sweep": {}})
+    except ConfigError as error:
+        where = ", ".join(f"{key} = {schema.shown(value)}" for key, value in settings.items())
+        raise ConfigError(f"{error} (in the sweep, at {where})") from None
+    return Point(f"{slug}seed{seed}", settings, single)
+
+
+def _short(key: str, keys: Iterable[str]) -> str:
+    """The last part of a key, if no other key ends in it."""
+    last = key.rpartition(".")[2]
+    return key if sum(other.rpartition(".")[2] == last for other in keys) > 1 else last
+
+
+def _clean(value: object) -> str:
+    """A value as a part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "", str(value).replace("/", "-"))
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _sections(experiment: Experiment) -> Iterator[toml.Section]:
+    own, tables = [], []
+    for parameter in schema.describe(Experiment):
+        value = getattr(experiment, parameter.name)
+        if isinstance(value, Table | Choice | Mapping) or parameter.name == "faults":
+            tables.append((parameter.name, value))
+        else:
+            own.append(toml.Line(parameter.name, value, parameter.help))
+    yield toml.Section("", own)
+    for name, value in tables:
+        yield from _tables(name, value)
+
+
+def _tables(name: str, value: Any) -> Iterator[toml.Section]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield toml.Section(f"[[{name}]]", _lines(item))
+    elif isinstance(value, Mapping):
+        if value:
+            yield toml.Section(f"[{name}]", [toml.Line(*item) for item in value.items()])
+    else:
+        yield toml.Section(f"[{name}]", _lines(value))
+        underlay = getattr(value, "underlay", None)
+        if underlay is not None:
+            yield toml.Section(f"[{name}.underlay]", _lines(underlay))
+
+
+def _lines(table: msgspec.Struct | Choice) -> list[toml.Line]:
+    if isinstance(table, Choice):
+        kind = toml.Line(table.KEY, table.name, f"which {table.WHAT}")
+        return [kind, *_lines(table.parameters)]
+    return [
+        toml.Line(parameter.name, _writable(getattr(table, parameter.name)), parameter.help)
+        for parameter in schema.describe(type(table))
+        if not isinstance(getattr(table, parameter.name), Choice)
+    ]
+
+
+def _writable(item: object) -> object:
+    """Structs inside a table become inline tables, without the keys that are not given."""
+    if isinstance(item, msgspec.Struct):
+        given = msgspec.structs.asdict(item)
+        return {key: _writable(value) for key, value in given.items() if value is not None}
+    if isinstance(item, tuple) and not isinstance(item, Link):
+        return [_writable(part) for part in item]
+    return item

@@ -1,0 +1,85 @@
+"""Which kinds of topology, protocol and workload there are, with the parameters of each.
+
+One place asks the packages that own them; experiment files and `pysim list` ask this one. Packages
+are imported when they are asked, so that start-up pays for nothing it does not use.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from inspect import getdoc
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pysim.experiments.schema import Parameter, describe, struct_of
+
+Types = Mapping[str, type[msgspec.Struct]]
+
+
+class Kind(NamedTuple):
+    """One entry of `pysim list`."""
+
+    name: str
+    summary: str
+    parameters: list[Parameter]
+
+
+@cache
+def topologies() -> Types:
+    """The parameters of every kind of topology."""
+    from topologies import kinds
+
+    return {name: struct_of(kind.generator, skip=int(kind.draws)) for name, kind in kinds().items()}
+
+
+@cache
+def underlays() -> Types:
+    """The parameters of every kind of underlay: all topologies, and models of latency."""
+    from topologies import models
+
+    return {
+        **topologies(),
+        "king-like": struct_of(models.king_like, skip=1),
+        "planetlab-like": struct_of(models.planetlab_like, skip=1),
+    }
+
+
+@cache
+def protocols() -> Types:
+    """The options of every protocol."""
+    from pysim.brokers import protocols
+
+    return {name: struct_of(broker, skip=1) for name, broker in protocols().items()}
+
+
+def workloads() -> Types:
+    """The parameters of every kind of workload: the workload itself."""
+    from pysim.workloads import kinds
+
+    return kinds()
+
+
+def catalogue() -> dict[str, list[Kind]]:
+    """Everything that an experiment can be made of, by group."""
+    from pysim import brokers
+    from topologies import kinds as topology_kinds
+
+    generators = {name: kind.generator for name, kind in topology_kinds().items()}
+    return {
+        "protocols": _kinds(protocols(), brokers.protocols()),
+        "topologies": _kinds(topologies(), generators),
+        "workloads": _kinds(workloads(), workloads()),
+        "figures": [],
+    }
+
+
+def _kinds(types: Types, documented: Mapping[str, Any]) -> list[Kind]:
+    return [
+        Kind(name, _summary(documented[name]), describe(parameters))
+        for name, parameters in types.items()
+    ]
+
+
+def _summary(documented: Any) -> str:
+    """The first line of a docstring, without its full stop."""
+    return (getdoc(documented) or "").partition("\n")[0].removesuffix(".")

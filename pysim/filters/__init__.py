@@ -1,0 +1,53 @@
+"""The subscription language of the whole project, and the engines that match events against it.
+
+A filter is an immutable Boolean expression over predicates on an event's attributes:
+
+    from pysim.filters import CountingIndex, parse
+
+    index = CountingIndex[str]()
+    index.insert("ann", parse('price < 30 and (author = "Le Guin" or exists signed)'))
+    index.match({"price": 12, "author": "Le Guin"})          # {"ann"}
+
+`language` defines what filters are, what they mean and when two are the same (`canonical`, `.key`);
+`parser` reads text and `str(filter)` writes it; `wire` turns a filter into nested arrays for a
+codec and back.
+
+The seam is `MatchingIndex`: who routes events knows this protocol only, so engines can be swapped.
+`LinearIndex` is the reference that any engine has to agree with; `CountingIndex` is the two-step
+engine for up to some ten thousand filters. Larger or native engines implement the same five
+methods; covering, merging and pruning are modules of their own that take filters and give filters.
+
+The layer knows nothing of brokers, messages, networks or time.
+"""
+
+from pysim.filters.counting import CountingIndex
+from pysim.filters.index import DuplicateKeyError, MatchingIndex, UnknownKeyError
+from pysim.filters.language import And, Filter, Not, Operator, Or, Predicate, canonical
+from pysim.filters.parser import FilterSyntaxError, parse
+from pysim.filters.reference import LinearIndex
+from pysim.filters.values import Event, FilterError, Range, Value
+from pysim.filters.wire import FilterDecodeError, from_wire, to_wire
+
+__all__ = [
+    "And",
+    "CountingIndex",
+    "DuplicateKeyError",
+    "Event",
+    "Filter",
+    "FilterDecodeError",
+    "FilterError",
+    "FilterSyntaxError",
+    "LinearIndex",
+    "MatchingIndex",
+    "Not",
+    "Operator",
+    "Or",
+    "Predicate",
+    "Range",
+    "UnknownKeyError",
+    "Value",
+    "canonical",
+    "from_wire",
+    "parse",
+    "to_wire",
+]

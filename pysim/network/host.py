@@ -1,0 +1,174 @@
+"""A host joins one agent to its world and to the network: it opens frames, keeps the agent's books
+and turns an agent's failure into an error that says where and when it happened."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from pysim.filters import Filter
+from pysim.network.transport import NANOSECONDS, BrokerId, Transport, type_code
+from pysim.network.world import BARE_NOTICE, AgentBooks, ClientId, LinkNotice, World
+from pysim.wire import Envelope, WireError
+
+
+class Agent(Protocol):
+    """The reactions to the network and to local clients; `pysim.brokers.Broker` is their base."""
+
+    def start(self) -> None: ...
+
+    def receive(self, sender: BrokerId, envelope: Envelope) -> None: ...
+
+    def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None: ...
+
+    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None: ...
+
+    def subscribe(self, client: ClientId, filter: Filter) -> None: ...
+
+    def unsubscribe(self, client: ClientId, filter: Filter) -> None: ...
+
+    def advertise(self, client: ClientId, filter: Filter) -> None: ...
+
+    def unadvertise(self, client: ClientId, filter: Filter) -> None: ...
+
+    def publish(self, client: ClientId, event: Envelope) -> None: ...
+
+
+class CostModel(Protocol):
+    """How long a broker's CPU works on a piece of input."""
+
+    def cost(self, agent: Any, envelope: Envelope | None) -> float:
+        """Seconds of service, asked after the agent handled `envelope` (None: local work)."""
+
+
+class AgentError(RuntimeError):
+    """An agent raised: which broker, when, and on what; the cause is chained."""
+
+    def __init__(self, broker: BrokerId, time: int, activity: str, cause: BaseException) -> None:
+        super().__init__(
+            f"broker {broker} failed at {time / NANOSECONDS:.9f} s {activity}: "
+            f"{type(cause).__name__}: {cause}"
+        )
+        self.broker = broker
+        self.time = time
+        self.activity = activity
+
+
+class Host:
+    """One broker's place in the network; the transport calls its `Upcalls`."""
+
+    def __init__(
+        self,
+        world: World,
+        transport: Transport,
+        books: AgentBooks,
+        costs: CostModel | None,
+    ) -> None:
+        self.world = world
+        self.books = books
+        self.notices: dict[BrokerId, LinkNotice] = {}
+        """What the next change of the link to a neighbor is to be announced with."""
+        self.malformed: list[str] = []
+        self._transport = transport
+        self._costs = costs
+        self._agent: Agent | None = None
+        world._guard = self.guard
+
+    @property
+    def agent(self) -> Agent | None:
+        """The live agent, or None while the broker is down."""
+        return self._agent
+
+    def start(self, agent: Agent) -> None:
+        """Let a new agent live here."""
+        self._agent = agent
+        self.guard("while starting", agent.start)
+
+    def stop(self) -> None:
+        """The broker crashed: its agent and all it knew are gone."""
+        self._agent = None
+        self.notices.clear()
+        self.world._end_life()
+
+    def frame_arrived(self, sender: BrokerId, frame: bytes) -> int | None:
+        agent = self._agent
+        if agent is None:
+            return None
+        try:
+            envelope = Envelope(frame)
+        except WireError as error:
+            self._enter_unreadable(frame)
+            self._reject(sender, error)
+            return None
+        entry = self.books.received.get(envelope.type)
+        if entry is None:
+            entry = self.books.received[envelope.type] = [0, 0]
+        entry[0] += 1
+        entry[1] += len(frame)
+        if self._costs is not None:
+            return self._serve(envelope, lambda: self._handle(agent, sender, envelope))
+        self._handle(agent, sender, envelope)
+        return None
+
+    def work(self, task: Callable[[], None]) -> int | None:
+        if self._costs is not None:
+            return self._serve(None, lambda: self.guard("in local work", task))
+        self.guard("in local work", task)
+        return None
+
+    def link_up(self, neighbor: BrokerId) -> None:
+        world = self.world
+        world.neighbors = tuple(sorted({*world.neighbors, neighbor}))
+        agent = self._agent
+        if agent is not None:
+            notice = self.notices.pop(neighbor, BARE_NOTICE)
+            self.guard(f"on link up to {neighbor}", lambda: agent.link_up(neighbor, notice))
+
+    def link_down(self, neighbor: BrokerId) -> None:
+        world = self.world
+        world.neighbors = tuple(n for n in world.neighbors if n != neighbor)
+        agent = self._agent
+        if agent is not None:
+            notice = self.notices.pop(neighbor, BARE_NOTICE)
+            self.guard(f"on link down to {neighbor}", lambda: agent.link_down(neighbor, notice))
+
+    def guard(self, activity: str, task: Callable[[], None]) -> None:
+        """Do something of the agent's; its failure becomes an `AgentError`."""
+        try:
+            task()
+        except AgentError:
+            raise
+        except Exception as error:
+            raise AgentError(self.world.id, self._transport.now, activity, error) from error
+
+    def _enter_unreadable(self, frame: bytes) -> None:
+        """Book a frame whose header is wrong under the type that the transport takes it for."""
+        entry = self.books.received.setdefault(type_code(frame), [0, 0])
+        entry[0] += 1
+        entry[1] += len(frame)
+
+    def _handle(self, agent: Agent, sender: BrokerId, envelope: Envelope) -> None:
+        try:
+            agent.receive(sender, envelope)
+        except WireError as error:
+            self._reject(sender, error)
+        except Exception as error:
+            activity = f"handling {envelope!r} from broker {sender}"
+            raise AgentError(self.world.id, self._transport.now, activity, error) from error
+
+    def _serve(self, envelope: Envelope | None, handle: Callable[[], None]) -> int:
+        """Handle now; what it causes leaves when the service time that it cost has passed."""
+        assert self._costs is not None
+        world = self.world
+        deferred: list[tuple[ClientId, Envelope]] = []
+        world._deferred = deferred
+        try:
+            handle()
+        finally:
+            world._deferred = None
+        service = round(self._costs.cost(self._agent, envelope) * NANOSECONDS)
+        if deferred:
+            world._deliver_after(service, deferred)
+        return service
+
+    def _reject(self, sender: BrokerId, error: WireError) -> None:
+        self.malformed.append(f"from broker {sender}: {error}")
+        self._transport.malformed(self.world.id, sender)

@@ -1,0 +1,173 @@
+"""The small world an agent lives in: identity, time, neighbors, sending, timers, chance, records.
+
+An agent gets a `World` and nothing else. It never reads a clock, a socket or a global random
+generator, and it cannot tell which network carries its messages.
+"""
+
+import random
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
+from pysim.wire import Envelope, Message, WireError
+
+ClientId = int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkNotice:
+    """What the tree maintenance module tells a broker about a link change, beyond the change.
+
+    Protocols that assume more of the module are told more; a bare change is `BARE_NOTICE`.
+    """
+
+    reconfiguration: int | None = None
+
+
+BARE_NOTICE = LinkNotice()
+
+
+class Records(Protocol):
+    """Where deliveries and an agent's own measurements go."""
+
+    def delivered(
+        self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int
+    ) -> None: ...
+
+    def recorded(self, broker: BrokerId, name: str, value: float, time: int) -> None: ...
+
+
+@dataclass(slots=True)
+class AgentBooks:
+    """What one agent handed to the network and took from it: by type, messages and bytes."""
+
+    sent: dict[int, list[int]] = field(default_factory=dict)
+    received: dict[int, list[int]] = field(default_factory=dict)
+    contents: dict[BrokerId, int] = field(default_factory=dict)
+    """A running checksum per target over the frames sent to it, for the run's fingerprint."""
+
+
+class Timer:
+    """A scheduled callback that can be cancelled."""
+
+    __slots__ = ("_ticket", "_transport")
+
+    def __init__(self, transport: Transport, ticket: int) -> None:
+        self._transport = transport
+        self._ticket = ticket
+
+    def cancel(self) -> None:
+        """Forget the callback; it is fine if it has fired already."""
+        self._transport.cancel(self._ticket)
+
+
+class World:
+    """Everything an agent may know and do.
+
+    `id` is the broker's number, `neighbors` the brokers it has a live overlay link to (ascending),
+    `random` a stream of its own.
+    """
+
+    def __init__(
+        self,
+        broker: BrokerId,
+        transport: Transport,
+        stream: random.Random,
+        records: Records,
+        books: AgentBooks,
+    ) -> None:
+        self.id = broker
+        self.neighbors: tuple[BrokerId, ...] = ()
+        self.random = stream
+        self._transport = transport
+        self._transmit = transport.send
+        self._records = records
+        self._books = books
+        self._sequence = 0
+        self._life = 0
+        self._guard = _unguarded
+        self._deferred: list[tuple[ClientId, Envelope]] | None = None
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return self._transport.now / NANOSECONDS
+
+    def originate(self, message: Message) -> Envelope:
+        """Give a new message its identity and its bytes, to send it to several brokers."""
+        self._sequence += 1
+        try:
+            return Envelope.seal(message, self.id, self._sequence)
+        except WireError as error:  # our own mistake, not that of whoever sent what we react to
+            raise ValueError(str(error)) from None
+
+    def send(self, neighbor: BrokerId, item: Message | Envelope) -> None:
+        """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
+        envelope = item if isinstance(item, Envelope) else self.originate(item)
+        self._transmit(self.id, neighbor, envelope.frame)
+        self._enter(neighbor, envelope)
+
+    def send_direct(
+        self, broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
+    ) -> None:
+        """Send to any broker off the overlay, by unicast over the simulated IP network."""
+        envelope = item if isinstance(item, Envelope) else self.originate(item)
+        self._transport.send_direct(self.id, broker, envelope.frame, protocol)
+        self._enter(broker, envelope)
+
+    def schedule(self, delay: float, callback: Callable[[], None]) -> Timer:
+        """Call `callback` after `delay` seconds of simulated time, unless the broker crashes."""
+        if delay < 0:
+            raise ValueError(f"delay(={delay}) should be >= 0 seconds")
+        life = self._life
+
+        def fire() -> None:
+            if self._life == life:
+                self._guard("on a timer", callback)
+
+        ticket = self._transport.schedule(round(delay * NANOSECONDS), fire)
+        return Timer(self._transport, ticket)
+
+    def deliver(self, client: ClientId, envelope: Envelope) -> None:
+        """Hand an event to a local client (when the service of its message ends)."""
+        if self._deferred is None:
+            self._records.delivered(self.id, client, envelope, self._transport.now)
+        else:
+            self._deferred.append((client, envelope))
+
+    def record(self, name: str, value: float) -> None:
+        """Note a measurement of the agent's own in the run's results."""
+        self._records.recorded(self.id, name, value, self._transport.now)
+
+    def _deliver_after(self, delay: int, deferred: list[tuple[ClientId, Envelope]]) -> None:
+        """Make deliveries when the service ends that they came from, unless a crash ends it."""
+        life = self._life
+
+        def hand_over() -> None:
+            if self._life == life:
+                for client, envelope in deferred:
+                    self.deliver(client, envelope)
+
+        self._transport.schedule(delay, hand_over)
+
+    def _end_life(self) -> None:
+        """The broker crashed: what its agent scheduled is void, and it has no neighbors."""
+        self._life += 1
+        self.neighbors = ()
+
+    def _enter(self, target: BrokerId, envelope: Envelope) -> None:
+        books = self._books
+        frame = envelope.frame
+        entry = books.sent.get(envelope.type)
+        if entry is None:
+            entry = books.sent[envelope.type] = [0, 0]
+        entry[0] += 1
+        entry[1] += len(frame)
+        books.contents[target] = zlib.crc32(frame, books.contents.get(target, 0))
+
+
+def _unguarded(activity: str, task: Callable[[], None]) -> None:
+    """Until a host looks after a world, errors go their own way."""
+    task()

@@ -1,0 +1,137 @@
+"""Frames: a fixed 16-byte header that C++ and Spark can read, and a MessagePack body.
+
+     0        4     5     6      8         12        16
+     +--------+-----+-----+------+---------+---------+------------...
+     | length | ver | typ | flags| origin  | sequence| body
+     +--------+-----+-----+------+---------+---------+------------...
+       u32      u8    u8    u16    u32       u32       MessagePack      (big-endian)
+
+`length` counts the whole frame. `origin` and `sequence` together name a message for the length of
+a run: a broker that passes a message on keeps them, a broker that makes a new one draws the next.
+"""
+
+import struct
+from typing import NamedTuple
+
+import msgspec
+
+from pysim.wire.message import Message, encode_body, message_types, type_name
+
+VERSION = 1
+HEADER_SIZE = 16
+MAX_FRAME_SIZE = 1 << 20
+
+_HEADER = struct.Struct(">IBBHII")
+_types = message_types()
+
+
+class WireError(ValueError):
+    """A frame that is not of the documented form; the text says what is wrong and where."""
+
+
+class MessageId(NamedTuple):
+    """Names a message: the broker that made it and its running number there."""
+
+    origin: int
+    sequence: int
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.sequence}"
+
+
+class Header(NamedTuple):
+    """The fixed header, decoded."""
+
+    length: int
+    version: int
+    type: int
+    flags: int
+    origin: int
+    sequence: int
+
+
+def read_header(frame: bytes, offset: int = 0) -> Header:
+    """Decode and check the header of the frame that starts at `offset`."""
+    if len(frame) - offset < HEADER_SIZE:
+        raise WireError(
+            f"a frame needs {HEADER_SIZE} bytes of header, {len(frame) - offset} are there"
+        )
+    header = Header._make(_HEADER.unpack_from(frame, offset))
+    if header.version != VERSION:
+        raise WireError(f"wire version {header.version} is not version {VERSION}")
+    if not HEADER_SIZE <= header.length <= MAX_FRAME_SIZE:
+        raise WireError(
+            f"frame length {header.length} is outside {HEADER_SIZE}..{MAX_FRAME_SIZE} bytes"
+        )
+    return header
+
+
+class Envelope:
+    """A message with its identity and its bytes; the body is decoded when first asked for.
+
+    Passing an envelope on sends the bytes as they are, so an agent that only relays never pays
+    for decoding.
+    """
+
+    __slots__ = ("_message", "frame", "origin", "sequence", "type")
+
+    frame: bytes
+    type: int
+    origin: int
+    sequence: int
+
+    def __init__(self, frame: bytes) -> None:
+        """Open a received frame; raises WireError unless it is exactly one whole frame."""
+        try:
+            length, version, self.type, _, self.origin, self.sequence = _HEADER.unpack_from(frame)
+        except struct.error:
+            length = version = -1
+        if length != len(frame) or version != VERSION or length > MAX_FRAME_SIZE:
+            header = read_header(frame)  # names what is wrong with the header, if anything is
+            raise WireError(f"a frame of {header.length} bytes came as {len(frame)} bytes")
+        self.frame = frame
+        self._message: Message | None = None
+
+    @classmethod
+    def seal(cls, message: Message, origin: int, sequence: int, flags: int = 0) -> "Envelope":
+        """Encode `message` into a new frame."""
+        body = encode_body(message)
+        length = HEADER_SIZE + len(body)
+        if length > MAX_FRAME_SIZE:
+            raise WireError(
+                f"a {message.NAME} of {length} bytes exceeds the frame limit of {MAX_FRAME_SIZE}"
+            )
+        envelope = cls.__new__(cls)
+        envelope.frame = _HEADER.pack(length, VERSION, message.CODE, flags, origin, sequence) + body
+        envelope.type = message.CODE
+        envelope.origin = origin
+        envelope.sequence = sequence
+        envelope._message = message
+        return envelope
+
+    @property
+    def id(self) -> MessageId:
+        return MessageId(self.origin, self.sequence)
+
+    @property
+    def message(self) -> Message:
+        """The decoded body; raises WireError if it is not a well-formed body of its type."""
+        if self._message is None:
+            self._message = self._decode()
+        return self._message
+
+    def with_body(self, message: Message) -> "Envelope":
+        """The same message (same identity) with another body, as a broker rewrites it in transit."""
+        return Envelope.seal(message, self.origin, self.sequence)
+
+    def _decode(self) -> Message:
+        known = _types.get(self.type)
+        if known is None:
+            raise WireError(f"message type {self.type} is not known to this version")
+        try:
+            return known.decoder.decode(memoryview(self.frame)[HEADER_SIZE:])
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise WireError(f"malformed {known.name} from {self.id}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<{type_name(self.type)} {self.origin}:{self.sequence}, {len(self.frame)} bytes>"

@@ -1,0 +1,95 @@
+"""What a message type is, and the one registry that maps type codes to classes.
+
+A family adds its types in a module of its own; nothing here or in older families changes.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+
+from pysim.filters import Filter, from_wire, to_wire
+
+_Body = TypeVar("_Body", bound="Message")
+
+
+class Message(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+    """Base of all message bodies.
+
+    A subclass supplies typed fields and is registered with a code, by ``@message_type(32)``. It
+    gets a compact MessagePack body (fields in order, no names) that is validated strictly on
+    decoding.
+    """
+
+    CODE: ClassVar[int] = 0
+    NAME: ClassVar[str] = ""
+
+
+def message_type(code: int) -> Callable[[type[_Body]], type[_Body]]:
+    """Register a message class under a code of its family's block."""
+
+    def register(cls: type[_Body]) -> type[_Body]:
+        if not 1 <= code <= 255:
+            raise ValueError(f"message type {cls.__name__}: code {code} is outside 1..255")
+        taken = _TYPES.get(code)
+        if taken is not None and taken.message.__qualname__ != cls.__qualname__:
+            raise ValueError(
+                f"message type {cls.__name__}: code {code} belongs to "
+                f"{taken.message.__name__} already"
+            )
+        cls.CODE = code
+        cls.NAME = _spaced(cls.__name__)
+        decoder = msgspec.msgpack.Decoder(cls, dec_hook=_from_builtins)
+        _TYPES[code] = MessageType(code, cls.NAME, cls, decoder)
+        return cls
+
+    return register
+
+
+@dataclass(frozen=True, slots=True)
+class MessageType:
+    """A registered type: its code in the header, its name in tables, its class and decoder."""
+
+    code: int
+    name: str
+    message: type[Message]
+    decoder: msgspec.msgpack.Decoder[Any]
+
+
+def message_types() -> Mapping[int, MessageType]:
+    """All registered message types by their code."""
+    return MappingProxyType(_TYPES)
+
+
+def type_name(code: int) -> str:
+    """The name of a type code; a code of a newer version reads ``type-201``."""
+    known = _TYPES.get(code)
+    return known.name if known else f"type-{code}"
+
+
+def encode_body(message: Message) -> bytes:
+    """The MessagePack body of a message."""
+    return _encoder.encode(message)
+
+
+def _to_builtins(value: Any) -> Any:
+    if isinstance(value, Filter):
+        return to_wire(value)
+    raise NotImplementedError(f"a message cannot carry a {type(value).__name__}")
+
+
+def _from_builtins(kind: type, value: Any) -> Any:
+    if kind is Filter:
+        return from_wire(value)
+    raise NotImplementedError(f"a message cannot carry a {kind.__name__}")
+
+
+_TYPES: dict[int, MessageType] = {}
+_encoder = msgspec.msgpack.Encoder(enc_hook=_to_builtins)
+
+
+def _spaced(camel_case: str) -> str:
+    """``TopologyUpdate`` becomes ``topology-update``."""
+    return "".join("-" + c.lower() if c.isupper() else c for c in camel_case).lstrip("-")

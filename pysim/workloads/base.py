@@ -1,0 +1,105 @@
+"""What a workload is, and the registry of their kinds.
+
+A workload is its own configuration: a struct whose fields are the keys of an experiment's
+`[workload]` table. It must not know protocols, networks or files.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from pysim.filters import Filter
+from pysim.network.streams import Streams
+from pysim.wire import Envelope
+from pysim.wire.messages import Event, Subscribe
+from pysim.workloads.operations import Operation
+
+_Workload = TypeVar("_Workload", bound="Workload")
+
+
+class WorkloadError(ValueError):
+    """Parameters that do not fit each other or the setting; `key` names the one to change."""
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(problem)
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a workload takes place: brokers 0 to `brokers` - 1, `duration` seconds of time."""
+
+    brokers: int
+    duration: float
+    streams: Streams
+
+
+class Volume(NamedTuple):
+    """A number of messages and the bytes of their frames."""
+
+    messages: int
+    bytes: int
+
+
+class Estimate(NamedTuple):
+    """Upper bounds of what clients do in a run; `filters` counts distinct filters once."""
+
+    publications: Volume
+    subscriptions: Volume
+    filters: Volume
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who subscribes to what and publishes what, when.
+
+    A subclass is registered with ``@kind("name")`` and supplies fields with a default and a
+    description each, and the four methods below. Its docstring's first line is its summary. All
+    chance comes from streams of the setting whose purpose begins with ``"workload"``.
+    """
+
+    def check(self, setting: Setting) -> None:
+        """Raise WorkloadError if this workload cannot take place there."""
+        raise NotImplementedError
+
+    def earliest(self) -> float:
+        """The first second in which a client may act."""
+        raise NotImplementedError
+
+    def operations(self, setting: Setting) -> Iterable[Operation]:
+        """What clients do, in ascending order of time, made while it is read."""
+        raise NotImplementedError
+
+    def estimate(self, setting: Setting) -> Estimate:
+        """How much that can be at most, without making it."""
+        raise NotImplementedError
+
+
+_KINDS: dict[str, type[Workload]] = {}
+
+
+def kind(name: str) -> Callable[[type[_Workload]], type[_Workload]]:
+    """Register a workload under the name that experiment files give as `kind`."""
+
+    def register(cls: type[_Workload]) -> type[_Workload]:
+        _KINDS[name] = cls
+        return cls
+
+    return register
+
+
+def kinds() -> Mapping[str, type[Workload]]:
+    """All kinds of workload by name."""
+    return MappingProxyType(_KINDS)
+
+
+def event_size(attributes: Mapping[str, int | float | str], payload: bytes = b"") -> int:
+    """The bytes of an event's frame."""
+    return len(Envelope.seal(Event(dict(attributes), payload), 0, 0).frame)
+
+
+def subscription_size(filter: Filter) -> int:
+    """The bytes of a subscription's frame."""
+    return len(Envelope.seal(Subscribe(filter), 0, 0).frame)
