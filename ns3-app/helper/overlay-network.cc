@@ -78,7 +78,10 @@ class CutErrorModel : public ErrorModel
 void
 WritePacket(Ptr<PcapFileWrapper> file, Ptr<const Packet> packet)
 {
-    file->Write(Simulator::Now(), packet);
+    if (!file->Fail()) // on a full disk ns-3 would end the process; we report it and stop
+    {
+        file->Write(Simulator::Now(), packet);
+    }
 }
 
 } // namespace
@@ -214,9 +217,8 @@ OverlayNetwork::MakePhysicalLink(uint32_t a, uint32_t b, const LinkParameters& p
     }
     for (uint32_t side : {0, 1})
     {
-        link.interfaces[side] = MakeInterface(link.nodes[side],
-                                              link.devices[side],
-                                              plan::LinkAddress(link.number, side));
+        link.interfaces[side] = MakeInterface(
+            link.nodes[side], link.devices[side], plan::LinkAddress(link.number, side));
     }
     m_routes->AddLink(link.nodes, link.interfaces, parameters.delay);
     m_physical.push_back(link);
@@ -369,9 +371,8 @@ OverlayNetwork::Dial(Pair pair)
             return; // cut before it was dialled
         }
         m_apps[pair.second]->AwaitLink(pair.first);
-        m_apps[pair.first]->OpenLink(
-            pair.second,
-            InetSocketAddress(found->second.address, plan::OVERLAY_PORT));
+        m_apps[pair.first]->OpenLink(pair.second,
+                                     InetSocketAddress(found->second.address, plan::OVERLAY_PORT));
     });
 }
 
@@ -473,11 +474,8 @@ OverlayNetwork::App(uint32_t broker)
 }
 
 BrokerApplication::SendResult
-OverlayNetwork::SendDirect(uint32_t source,
-                           uint32_t target,
-                           bool udp,
-                           const uint8_t* frame,
-                           uint32_t size)
+OverlayNetwork::SendDirect(
+    uint32_t source, uint32_t target, bool udp, const uint8_t* frame, uint32_t size)
 {
     return m_apps[source]->SendDirect(target, plan::NodeAddress(target), udp, frame, size);
 }
@@ -538,9 +536,8 @@ OverlayNetwork::Capture(Ptr<NetDevice> device, const std::string& name)
 bool
 OverlayNetwork::CapturesFailed() const
 {
-    return std::any_of(m_captures.begin(), m_captures.end(), [](const auto& file) {
-        return file->Fail();
-    });
+    return std::any_of(
+        m_captures.begin(), m_captures.end(), [](const auto& file) { return file->Fail(); });
 }
 
 void

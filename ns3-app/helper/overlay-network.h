@@ -60,11 +60,8 @@ class OverlayNetwork
     void CloseLink(uint32_t a, uint32_t b, bool reconnect);
 
     BrokerApplication& App(uint32_t broker);
-    BrokerApplication::SendResult SendDirect(uint32_t source,
-                                             uint32_t target,
-                                             bool udp,
-                                             const uint8_t* frame,
-                                             uint32_t size);
+    BrokerApplication::SendResult SendDirect(
+        uint32_t source, uint32_t target, bool udp, const uint8_t* frame, uint32_t size);
     const FlowBook& Book() const;
     /// Whether a capture could not be written, as on a full disk.
     bool CapturesFailed() const;

@@ -29,7 +29,7 @@ struct Settings
     uint32_t seed{1};
     LinkParameters access;        ///< rate, queue and loss of a host's access on the ground matrix
     std::string captureDirectory; ///< empty: no captures
-    std::string capturePolicy{"none"}; ///< both, one, chosen or none
+    std::string capturePolicy{"none"};                   ///< both, one, chosen or none
     std::vector<std::pair<uint32_t, uint32_t>> captured; ///< links of the policy chosen
 };
 

@@ -545,11 +545,8 @@ BrokerApplication::Send(uint32_t neighbor, const uint8_t* frame, uint32_t size)
 }
 
 BrokerApplication::SendResult
-BrokerApplication::SendDirect(uint32_t broker,
-                              Ipv4Address remote,
-                              bool udp,
-                              const uint8_t* frame,
-                              uint32_t size)
+BrokerApplication::SendDirect(
+    uint32_t broker, Ipv4Address remote, bool udp, const uint8_t* frame, uint32_t size)
 {
     if (!IsWhole(frame, size) || (udp && size > MAX_DATAGRAM))
     {
@@ -566,8 +563,7 @@ BrokerApplication::SendDirect(uint32_t broker,
         }
         connection = known;
     }
-    Flow& flow =
-        udp ? m_book->Find(m_broker, broker, ChannelKind::UDP) : *connection->outgoing;
+    Flow& flow = udp ? m_book->Find(m_broker, broker, ChannelKind::UDP) : *connection->outgoing;
     const uint8_t type = frame[TYPE_OFFSET];
     TypeCount& count = flow.Count(type);
     count.sent++;
@@ -651,7 +647,10 @@ BrokerApplication::OnWritable(Ptr<Socket> socket, uint32_t available)
 }
 
 void
-BrokerApplication::WriteDatagram(Flow& flow, Ipv4Address remote, const uint8_t* frame, uint32_t size)
+BrokerApplication::WriteDatagram(Flow& flow,
+                                 Ipv4Address remote,
+                                 const uint8_t* frame,
+                                 uint32_t size)
 {
     auto packet = Create<Packet>(frame, size);
     DatagramTag tag;
@@ -711,8 +710,8 @@ BrokerApplication::Serve()
 
     m_holding = true;
     auto bytes = reinterpret_cast<const uint8_t*>(input.frame.data());
-    const Time service = input.task ? input.task()
-                                    : Handle(input.sender, *input.flow, bytes, input.frame.size());
+    const Time service =
+        input.task ? input.task() : Handle(input.sender, *input.flow, bytes, input.frame.size());
 
     m_statistics.served++;
     m_statistics.busy += service;

@@ -81,11 +81,8 @@ class BrokerApplication : public ns3::Application
     void AnnounceLinkDown(uint32_t neighbor);
 
     SendResult Send(uint32_t neighbor, const uint8_t* frame, uint32_t size);
-    SendResult SendDirect(uint32_t broker,
-                          ns3::Ipv4Address remote,
-                          bool udp,
-                          const uint8_t* frame,
-                          uint32_t size);
+    SendResult SendDirect(
+        uint32_t broker, ns3::Ipv4Address remote, bool udp, const uint8_t* frame, uint32_t size);
     /// Write raw bytes into an overlay link's stream, however malformed; for tests of the framing.
     bool Inject(uint32_t neighbor, const uint8_t* bytes, uint32_t size);
 
@@ -120,8 +117,8 @@ class BrokerApplication : public ns3::Application
         ns3::Ptr<ns3::Socket> socket;
         Flow* outgoing{nullptr};
         Flow* incoming{nullptr};
-        std::string received;                        ///< the beginning of a frame not yet whole
-        std::deque<ns3::Ptr<ns3::Packet>> unsent;    ///< what the socket had no room for
+        std::string received;                     ///< the beginning of a frame not yet whole
+        std::deque<ns3::Ptr<ns3::Packet>> unsent; ///< what the socket had no room for
     };
 
     using ConnectionPtr = std::shared_ptr<Connection>;

@@ -66,8 +66,7 @@ class FlowBook
         return m_digest;
     }
 
-    template <typename Visitor>
-    void ForEach(Visitor visit) const
+    template <typename Visitor> void ForEach(Visitor visit) const
     {
         for (const auto& [key, flow] : m_flows)
         {

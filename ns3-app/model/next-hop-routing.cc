@@ -164,9 +164,8 @@ NextHopRouting::RouteTo(Ipv4Address destination)
 {
     // A link's addresses are spoken to over that link or not at all: nothing goes around a cut.
     const bool ownLink = plan::IsLinkAddress(destination);
-    const NextHopTable::Hop* hop =
-        ownLink ? m_table->OverLink(m_node, plan::LinkOf(destination))
-                : m_table->Lookup(m_node, m_table->Owner(destination));
+    const NextHopTable::Hop* hop = ownLink ? m_table->OverLink(m_node, plan::LinkOf(destination))
+                                           : m_table->Lookup(m_node, m_table->Owner(destination));
     if (!hop)
     {
         return nullptr;

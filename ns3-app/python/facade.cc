@@ -124,10 +124,8 @@ struct Simulation::Impl
         }
         PyObject* arguments[] = {nullptr, first, second};
         const size_t count = second ? 2 : (first ? 1 : 0);
-        Ref result(PyObject_Vectorcall(callable,
-                                       arguments + 1,
-                                       count | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                       nullptr));
+        Ref result(PyObject_Vectorcall(
+            callable, arguments + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
         if (!result)
         {
             Fail();
@@ -302,7 +300,8 @@ using Impl = Simulation::Impl;
 Impl*
 Self(PyObject* capsule)
 {
-    auto handle = static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE));
+    auto handle =
+        static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE));
     if (!(*handle)->simulation)
     {
         PyErr_SetString(PyExc_RuntimeError, "the simulation is closed");
@@ -366,10 +365,8 @@ Sent(BrokerApplication::SendResult result, uint32_t source, uint32_t target, uin
     case BrokerApplication::SendResult::OK:
         Py_RETURN_NONE;
     case BrokerApplication::SendResult::NO_LINK:
-        return PyErr_Format(PyExc_ValueError,
-                            "broker %u has no link to broker %u to send over",
-                            source,
-                            target);
+        return PyErr_Format(
+            PyExc_ValueError, "broker %u has no link to broker %u to send over", source, target);
     default:
         return PyErr_Format(PyExc_ValueError,
                             "broker %u sends broker %u a frame of %u bytes that is malformed or "
@@ -419,9 +416,11 @@ SendDirect(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     }
     const uint8_t* frame = Bytes(arguments[2], size);
     const int udp = PyObject_IsTrue(arguments[3]);
-    return frame && udp >= 0
-               ? Sent(self->network.SendDirect(source, target, udp, frame, size), source, target, size)
-               : nullptr;
+    return frame && udp >= 0 ? Sent(self->network.SendDirect(source, target, udp, frame, size),
+                                    source,
+                                    target,
+                                    size)
+                             : nullptr;
 }
 
 PyObject*
@@ -734,9 +733,8 @@ Simulation::Function(const std::string& name)
     {
         if (name == function.ml_name)
         {
-            Ref capsule(PyCapsule_New(new std::shared_ptr<Impl::Handle>(m_impl->handle),
-                                      CAPSULE,
-                                      DeleteHandle));
+            Ref capsule(PyCapsule_New(
+                new std::shared_ptr<Impl::Handle>(m_impl->handle), CAPSULE, DeleteHandle));
             return PyCFunction_NewEx(&function, capsule.Get(), nullptr);
         }
     }

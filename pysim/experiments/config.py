@@ -21,7 +21,7 @@ from msgspec import Meta
 from pysim.experiments import registries, schema, toml
 from pysim.experiments.schema import Choice, Problem
 from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
-from pysim.wire import MAX_FRAME_SIZE
+from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
 
@@ -65,7 +65,28 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class TopologyFile(Table, frozen=True, kw_only=True):
     """A topology that is read from a file."""
 
-    file: Annotated[str, Meta(description="GraphML or any other format that `topologies` reads")]
+    file: Annotated[str, Meta(description="its path, from the experiment file's directory")]
+    format: Annotated[str | None, Meta(description="its format, if neither name nor text tell")] = (
+        None
+    )
+    unit: Annotated[
+        Duration | None, Meta(description="what one of the file's lengths or delays stands for")
+    ] = None
+
+
+class MatrixFile(Table, frozen=True, kw_only=True):
+    """Latencies between hosts that are read from a file."""
+
+    file: Annotated[str, Meta(description="its path, from the experiment file's directory")]
+    format: Annotated[str | None, Meta(description="its format, if its text does not tell")] = None
+    unit: Annotated[
+        Duration | None, Meta(description="what one of the file's numbers stands for")
+    ] = None
+    rtt: Annotated[bool | None, Meta(description="whether the numbers are round trips")] = None
+    missing: Annotated[
+        Literal["refuse", "relay"],
+        Meta(description="pairs without a number: refused, or the best way over another host"),
+    ] = "refuse"
 
 
 class Topology(Choice):
@@ -94,7 +115,7 @@ class Underlay(Topology):
 
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
-        return {**registries.underlays(), "file": TopologyFile, "matrix": TopologyFile}
+        return {**registries.underlays(), "file": TopologyFile, "matrix": MatrixFile}
 
 
 class Protocol(Choice):
@@ -152,8 +173,22 @@ class Network(Table, frozen=True, kw_only=True):
         Meta(description="which routers or hosts of the underlay the brokers sit at"),
     ] = "random"
     access_rate: Annotated[
-        Rate, Meta(description="what a broker's access carries on an underlay of latencies")
+        Rate, Meta(description="what a broker's own line to the underlay carries")
     ] = Rate(10e6)
+    access_delay: Annotated[
+        Duration, Meta(description="time on a broker's own line to its router")
+    ] = Duration(0.0001)
+
+    def __post_init__(self) -> None:
+        if not HEADER_SIZE <= self.max_frame <= MAX_FRAME_SIZE:
+            limits = f"{Size(HEADER_SIZE)} to {Size(MAX_FRAME_SIZE)}"
+            raise Problem("max_frame", f"the wire format allows {limits}")
+        if self.mode == "underlay" and self.underlay is None:
+            raise Problem("underlay", 'is missing, but the mode is "underlay"', bare=True)
+        if self.mode == "links" and self.underlay is not None:
+            raise Problem("underlay", 'is given, but the mode is "links"', bare=True)
+        if self.mode == "underlay" and isinstance(self.capture, tuple):
+            raise Problem("capture", 'links can be listed only in the mode "links"')
 
 
 class LinkFault(Table, frozen=True, kw_only=True):

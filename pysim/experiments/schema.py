@@ -131,8 +131,10 @@ def struct_of(function: Callable[..., object], skip: int = 0) -> type[msgspec.St
 
     A string in a parameter's annotation, ``Annotated[int, "number of brokers"]``, is its help.
     """
-    hinted = function.__init__ if isinstance(function, type) else function
-    hints = get_type_hints(hinted, include_extras=True)
+    hinted: Any = function
+    hints = get_type_hints(
+        hinted.__init__ if isinstance(function, type) else function, include_extras=True
+    )
     fields: list[Any] = []
     for parameter in list(signature(function).parameters.values())[skip:]:
         field = (parameter.name, _described(hints.get(parameter.name, Any)))

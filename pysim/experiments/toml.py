@@ -34,7 +34,7 @@ def value(item: Any) -> str:
     if isinstance(item, Mapping):
         inside = ", ".join(f"{key(name)} = {value(part)}" for name, part in item.items())
         return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(item, list | tuple):
+    if type(item) in (list, tuple):
         return f"[{', '.join(value(part) for part in item)}]"
     return json.dumps(str(item), ensure_ascii=False).replace("\x7f", "\\u007f")
 

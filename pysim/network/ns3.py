@@ -168,13 +168,12 @@ class Ns3Transport:
 
     def run(self, until: int, progress: Callable[[int], None] | None = None) -> None:
         def watch(now: int) -> None:
-            self._check_disk()
+            self._check_captures()
             if progress is not None:
                 progress(now)
 
         self._run(until, watch)
-        if self._simulation.CapturesFailed():
-            raise OSError(f"a capture in {self._settings.capture_directory} could not be written")
+        self._check_captures()
 
     def counters(self) -> Sequence[Counter]:
         return sorted(Counter(*row) for row in self._counters())
@@ -257,11 +256,16 @@ class Ns3Transport:
         if not self._simulation.HasLink(a, b):
             raise ValueError(f"there is no link between brokers {a} and {b}")
 
-    def _check_disk(self) -> None:
+    def _check_captures(self) -> None:
+        """Stop before the disk is full, or if a capture was not written for another reason."""
         directory = self._settings.capture_directory
-        if directory is not None and shutil.disk_usage(directory).free < _DISK_RESERVE:
+        if directory is None:
+            return
+        if self._simulation.CapturesFailed():
+            raise OSError(f"a capture in {directory} could not be written: the run was stopped")
+        if shutil.disk_usage(directory).free < _DISK_RESERVE:
             raise OSError(
-                f"the disk of {directory} is nearly full ({_DISK_RESERVE >> 20} MiB left): "
+                f"the disk of {directory} has less than {_DISK_RESERVE >> 20} MiB left: "
                 "the run was stopped"
             )
 

@@ -45,11 +45,15 @@ class Volume(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Upper bounds of what clients do in a run; `filters` counts distinct filters once."""
+    """Upper bounds of what clients do in a run.
+
+    `filters` counts distinct filters once; `largest` are the bytes of the largest frame.
+    """
 
     publications: Volume
     subscriptions: Volume
     filters: Volume
+    largest: int
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

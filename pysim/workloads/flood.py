@@ -86,6 +86,7 @@ class Flood(Workload, frozen=True, kw_only=True):
             Volume(published, published * int(self.size)),
             Volume(subscribed, subscribed * subscription),
             Volume(1, subscription),
+            max(int(self.size), subscription),
         )
 
     def _stop(self, setting: Setting) -> float:

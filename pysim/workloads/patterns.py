@@ -129,6 +129,7 @@ class Patterns(Workload, frozen=True, kw_only=True):
             Volume(published, published * event),
             Volume(subscribed, subscribed * subscription),
             Volume(self.patterns, self.patterns * subscription),
+            max(event, subscription),
         )
 
     def _stop(self, setting: Setting) -> float:

@@ -113,4 +113,5 @@ class Script(Workload, frozen=True, kw_only=True):
             Volume(len(events), sum(events)),
             Volume(len(filters), sum(sizes[filter] for filter in filters)),
             Volume(len(sizes), sum(sizes.values())),
+            max((*events, *sizes.values()), default=0),
         )

@@ -1,0 +1,40 @@
+# pysim: two commands matter, `make demo` and `make test`; both set everything up first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard ns3-app/*/*)
+
+.PHONY: demo test bench lint setup clean
+
+demo: setup
+	$(BIN)/python -m pysim run experiments/demo.toml --out results/demo --force
+	$(BIN)/python -m analysis.quicklook results/demo
+
+test: setup
+	$(BIN)/python -m pytest -n 2 tests
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(wildcard ns3-app/*/*.h ns3-app/*/*.cc)
+
+# Nothing happens here when nothing has changed.
+setup: $(VENV)/.built
+
+$(VENV)/.dependencies: requirements.txt tools/check-machine.sh
+	@sh tools/check-machine.sh $(PYTHON)
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	touch $@
+
+# Built inside the environment whose ns3 it will run with, hence no build isolation.
+$(VENV)/.built: $(VENV)/.dependencies $(NATIVE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) build results

@@ -1,0 +1,201 @@
+"""A run that is ready to go: everything that can be refused has been refused here.
+
+A plan holds what the configuration means: the overlay and what is beneath it, what clients do, what
+goes wrong, what a broker's CPU costs. It builds no network and writes no file.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import topologies
+
+from pysim import brokers
+from pysim.experiments import config as tables
+from pysim.experiments.config import Config
+from pysim.experiments.ground import Ground
+from pysim.experiments.maintenance import reconfigurations
+from pysim.experiments.schema import Problem
+from pysim.network.faults import (
+    BrokerCrash,
+    BrokerRestart,
+    Fault,
+    FaultError,
+    LinkBreak,
+    LinkCreate,
+    LinkReplace,
+    LossChange,
+    rehearse,
+)
+from pysim.network.host import CostModel
+from pysim.network.service import cost_model
+from pysim.network.streams import Streams
+from pysim.network.transport import NANOSECONDS
+from pysim.units import Duration, Size
+from pysim.workloads import Estimate, Setting, Workload, WorkloadError
+
+_HANDSHAKE_BITS = 8 * 128  # what a link carries of one packet of a handshake at most
+_MARGIN = 0.001
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run."""
+
+    config: Config
+    ground: Ground
+    setting: Setting
+    workload: Workload
+    estimate: Estimate
+    faults: tuple[Fault, ...]
+    costs: CostModel | None
+
+
+def prepare(config: Config) -> Plan:
+    """Work out and check a whole experiment; ConfigError names what cannot be."""
+    try:
+        return _prepare(config)
+    except Problem as problem:
+        raise config.error(problem) from None
+
+
+def _prepare(config: Config) -> Plan:
+    experiment = config.experiment
+    ground = Ground(config)
+    _check_tree(experiment, ground)
+    workload = experiment.workload.parameters
+    assert isinstance(workload, Workload)
+    streams = Streams(experiment.seed)
+    setting = Setting(len(ground.overlay), experiment.duration, streams)
+    estimate = _checked_workload(workload, setting, experiment, ground)
+    faults = _checked_faults(experiment, ground, streams)
+    _check_capture(experiment.network, ground, faults)
+    return Plan(config, ground, setting, workload, estimate, faults, _costs(experiment.service))
+
+
+def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
+    protocol = experiment.protocol.name
+    if not getattr(brokers.protocols()[protocol], "needs_tree", True):
+        return
+    try:
+        topologies.require_tree(ground.overlay)
+    except topologies.TopologyError as error:
+        problem = f"{error}, and {protocol} needs a tree"
+        raise Problem("topology", problem, bare=True) from None
+
+
+def _checked_workload(
+    workload: Workload, setting: Setting, experiment: tables.Experiment, ground: Ground
+) -> Estimate:
+    try:
+        workload.check(setting)
+    except WorkloadError as error:
+        raise Problem(f"workload.{error.key}", str(error)) from None
+    ready = _links_up(ground)
+    if workload.earliest() < ready:
+        problem = f"begins at {Duration(workload.earliest())}, before links can be up"
+        raise Problem("workload", f"{problem} ({Duration(ready)})", bare=True)
+    estimate = workload.estimate(setting)
+    if estimate.largest > experiment.network.max_frame:
+        problem = f"the workload has messages of {Size(estimate.largest)}"
+        raise Problem("network.max_frame", problem)
+    return estimate
+
+
+def _links_up(ground: Ground) -> float:
+    """When the slowest link of the beginning is up: three packets have to cross it."""
+    ways = [
+        ground.way(a, b).delay + ground.way(a, b).hops * _HANDSHAKE_BITS / ground.link(a, b).rate
+        for a, b in ground.overlay.edges
+    ]
+    return round(3 * max(ways, default=0.0) + _MARGIN, 6)
+
+
+def _checked_faults(
+    experiment: tables.Experiment, ground: Ground, streams: Streams
+) -> tuple[Fault, ...]:
+    faults: list[Fault] = []
+    for number, fault in enumerate(experiment.faults):
+        key = f"faults[{number}]"
+        try:
+            faults += _faults(fault, experiment, ground, streams, key)
+        except Problem as problem:
+            raise problem.below(key) from None
+    try:
+        rehearse(faults, ground.overlay)
+    except FaultError as error:
+        raise Problem("faults", str(error), bare=True) from None
+    return tuple(faults)
+
+
+def _faults(
+    fault: tables.Fault, experiment: tables.Experiment, ground: Ground, streams: Streams, key: str
+) -> Iterator[Fault]:
+    given: Any = fault.parameters
+    for name in ("time", "start", "stop"):
+        if getattr(given, name, 0) > experiment.duration:
+            raise Problem(name, f"the run ends at {experiment.duration}")
+    match fault.name:
+        case "link-break":
+            yield LinkBreak(_ns(given.time), *given.link)
+        case "link-create":
+            yield LinkCreate(_ns(given.time), *given.link)
+        case "link-replace":
+            yield LinkReplace(_ns(given.time), given.old, given.new, _ns(given.repair))
+        case "link-loss":
+            if experiment.network.mode == "underlay":
+                raise Problem("kind", 'a link has a loss rate only in the mode "links"')
+            yield LossChange(_ns(given.time), *given.link, given.loss)
+        case "broker-crash":
+            yield BrokerCrash(_ns(given.time), given.broker)
+        case "broker-restart":
+            yield BrokerRestart(_ns(given.time), given.broker)
+        case "reconfigurations":
+            yield from _reconfigurations(given, ground, streams, key)
+
+
+def _reconfigurations(
+    given: tables.Reconfigurations, ground: Ground, streams: Streams, key: str
+) -> Iterator[Fault]:
+    if len(ground.overlay) < 3 or not topologies.describe(ground.overlay)["tree"]:
+        raise Problem("kind", "only trees of 3 brokers and more can be reconfigured")
+    if not given.rate:
+        return iter(())
+    ticks = itertools.count()
+    times = itertools.takewhile(
+        lambda time: time < given.stop, (given.start + tick / given.rate for tick in ticks)
+    )
+    return reconfigurations(
+        streams.stream("faults", key),
+        ground.overlay,
+        map(_ns, times),
+        _ns(given.repair),
+        given.max_degree,
+    )
+
+
+def _check_capture(network: tables.Network, ground: Ground, faults: tuple[Fault, ...]) -> None:
+    if not isinstance(network.capture, tuple):
+        return
+    links = {(min(link), max(link)) for link in ground.overlay.edges}
+    for fault in faults:
+        if isinstance(fault, LinkCreate):
+            links.add((min(fault.a, fault.b), max(fault.a, fault.b)))
+        elif isinstance(fault, LinkReplace):
+            links.add((min(fault.new), max(fault.new)))
+    for link in network.capture:
+        if link not in links:
+            raise Problem("network.capture", f"there is no link {link} at any time")
+
+
+def _costs(service: tables.Service) -> CostModel | None:
+    try:
+        return cost_model(service.name, **msgspec.structs.asdict(service.parameters))
+    except ValueError as error:
+        raise Problem("service", str(error), bare=True) from None
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * NANOSECONDS)

@@ -1,0 +1,1 @@
+"""Tests of pysim.brokers, all on the memory network."""

@@ -1,0 +1,1 @@
+"""Tests of pysim.network, without the ns-3 backend."""

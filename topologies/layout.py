@@ -1,0 +1,152 @@
+"""Where to put the nodes of a topology on a page; it knows nothing of colours and files.
+
+Every layout is a function of the graph alone: nothing is drawn at random.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import networkx as nx
+import numpy as np
+
+from topologies.errors import TopologyError
+from topologies.latency import Array
+
+Layout = Literal["auto", "line", "tree", "place", "force"]
+
+_GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+# Below this ratio of link length to distance of any two nodes, coordinates show the structure.
+_TELLING_PLACES = 0.6
+
+
+def positions(graph: nx.Graph, layout: Layout = "auto") -> Array:
+    """A point for each node, in its order; one unit is a good length for a link of a tree.
+
+    "line" winds through rows; "tree" is radial, around the tree's centre; "place" takes the nodes'
+    own x, y; "force" brings the distances on the page close to the hops between nodes.
+    """
+    chosen = _choose(graph) if layout == "auto" else layout
+    layouts = {"line": _line, "tree": _radial_tree, "place": _own_places, "force": _stress}
+    if chosen not in layouts:
+        raise TopologyError(f"layout = '{layout}' must be one of auto, {', '.join(layouts)}")
+    return layouts[chosen](graph)
+
+
+def _choose(graph: nx.Graph) -> Layout:
+    if _has_places(graph) and _places_tell(graph):
+        return "place"
+    if len(graph) > 1 and nx.is_tree(graph):
+        return "line" if max(degree for _, degree in graph.degree()) <= 2 else "tree"
+    return "force"
+
+
+def _has_places(graph: nx.Graph) -> bool:
+    return all("x" in data and "y" in data for _, data in graph.nodes(data=True))
+
+
+def _places_tell(graph: nx.Graph) -> bool:
+    """Whether linked nodes lie near each other; in GT-ITM's plane, say, they hardly do."""
+    places = _own_places(graph)
+    links = np.array(graph.edges).reshape(-1, 2)
+    link_length = np.linalg.norm(places[links[:, 0]] - places[links[:, 1]], axis=1)
+    distance = np.linalg.norm(places[:, None] - places, axis=2)
+    return bool(len(links) and link_length.mean() < _TELLING_PLACES * distance.mean())
+
+
+def _own_places(graph: nx.Graph) -> Array:
+    if not _has_places(graph):
+        raise TopologyError("layout = 'place' needs x and y at every node")
+    places = np.array([(data["x"], data["y"]) for _, data in graph.nodes(data=True)], dtype=float)
+    return _spread_coincident(places)
+
+
+def _spread_coincident(places: Array) -> Array:
+    """Put nodes of one place around it, so that each can be seen."""
+    step = 0.02 * float(np.ptp(places, axis=0).max() or 1.0)
+    taken: dict[tuple[float, float], int] = {}
+    spread = places.copy()
+    for node, (x, y) in enumerate(places):
+        count = taken.get((x, y), 0)
+        taken[x, y] = count + 1
+        angle = count * _GOLDEN_ANGLE
+        spread[node] += step * math.sqrt(count) * np.array([math.cos(angle), math.sin(angle)])
+    return spread
+
+
+def _line(graph: nx.Graph) -> Array:
+    """Along the line, turning back at the end of a row that is about three times as long as high."""
+    ends = [node for node, degree in graph.degree() if degree <= 1]
+    order = list(nx.dfs_preorder_nodes(graph, ends[0]))
+    row_length = max(20, math.ceil(math.sqrt(3 * len(order))))
+    places = np.empty((len(order), 2))
+    for i, node in enumerate(order):
+        row, column = divmod(i, row_length)
+        places[node] = (column if row % 2 == 0 else row_length - 1 - column, -row)
+    return places
+
+
+def _radial_tree(graph: nx.Graph) -> Array:
+    """The centre in the middle, each level on a circle, each branch in a sector for its leaves."""
+    root = min(nx.center(graph))
+    children = nx.dfs_tree(graph, root)
+    leaves = {node: 1 for node in graph}
+    for node in nx.dfs_postorder_nodes(children, root):
+        leaves[node] = sum(leaves[child] for child in children[node]) or 1
+    places = np.zeros((len(graph), 2))
+    queue = [(root, 0, 0.0, 2 * math.pi)]
+    for node, depth, start, width in queue:
+        angle = start + width / 2
+        places[node] = depth * math.cos(angle), depth * math.sin(angle)
+        for child in sorted(children[node]):
+            share = width * leaves[child] / leaves[node]
+            queue.append((child, depth + 1, start, share))
+            start += share
+    return places
+
+
+def _stress(graph: nx.Graph) -> Array:
+    """Stress majorization (Gansner, Koren and North, GD 2004) from a classical-scaling start."""
+    hops = _hops(graph)
+    n = len(hops)
+    if n < 3:
+        return np.array([(float(i), 0.0) for i in range(n)])
+    places = _classical_scaling(hops)
+    weights = 1 / np.where(hops == 0, np.inf, hops) ** 2
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    for _ in range(150 if n <= 500 else 60):
+        distance = np.linalg.norm(places[:, None] - places, axis=2)
+        pull = -weights * hops / np.where(distance == 0, np.inf, distance)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        places = inverse @ (pull @ places)
+    return _level(places)
+
+
+def _hops(graph: nx.Graph) -> Array:
+    """Hops between all pairs; parts that are not connected are kept apart by a little more."""
+    hops = np.full((len(graph), len(graph)), -1.0)
+    for node, distances in nx.all_pairs_shortest_path_length(graph):
+        hops[node, list(distances)] = list(distances.values())
+    hops[hops < 0] = hops.max() + 2
+    return hops
+
+
+def _classical_scaling(hops: Array) -> Array:
+    n = len(hops)
+    centre = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-centre @ hops**2 @ centre / 2)
+    places: Array = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
+    # Nodes with equal distances to all others would coincide, and never come apart.
+    angles = np.arange(n) * _GOLDEN_ANGLE
+    return places + 0.05 * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _level(places: Array) -> Array:
+    """Turn the longest extent into the horizontal."""
+    centred = places - places.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    turned: Array = centred @ axes[:, ::-1]
+    return turned
