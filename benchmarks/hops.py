@@ -113,9 +113,7 @@ def publications(overlay: nx.Graph, events: int) -> Iterator[Operation]:
         origin = rng.randrange(len(overlay))
         event = event_of(origin, 1)
         when = round((SETUP_SECONDS + number / EVENTS_PER_SECOND) * NANOSECONDS)
-        yield Operation(
-            when, origin, "publish", attributes=event.attributes, payload=event.payload
-        )
+        yield Operation(when, origin, "publish", attributes=event.attributes, payload=event.payload)
 
 
 def run_relay(transport: Ns3Transport, overlay: nx.Graph, routes: Routes, events: int) -> None:

@@ -137,3 +137,11 @@ class Size(Quantity):
         if value != math.floor(value):
             raise ValueError(f"{cls.WHAT} must be a whole number of bytes")
         return super()._checked(value)
+
+
+def readable(size: float) -> str:
+    """An amount of data in three digits, for people: 1,234,567 bytes are "1.23 MB"."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size:.0f} B"

@@ -12,14 +12,17 @@ import networkx as nx
 import numpy as np
 
 from topologies.errors import TopologyError
+from topologies.graphs import require_tree
 from topologies.latency import Array
 
 Layout = Literal["auto", "line", "tree", "place", "force"]
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
-# Below this ratio of link length to distance of any two nodes, coordinates show the structure.
-_TELLING_PLACES = 0.6
+# On a map, links reach to neighbors: mean link over mean distance is about 2 / sqrt(n), up to 4 for
+# the maps of the Topology Zoo. In the planes of GT-ITM and Waxman models it is 8 and more, and the
+# nodes' places show a tangle.
+_TELLING_PLACES = 5.0
 
 
 def positions(graph: nx.Graph, layout: Layout = "auto") -> Array:
@@ -35,6 +38,13 @@ def positions(graph: nx.Graph, layout: Layout = "auto") -> Array:
     return layouts[chosen](graph)
 
 
+def distances(places: Array) -> Array:
+    """The distance of every pair of points."""
+    x = places[:, 0, None] - places[:, 0]
+    y = places[:, 1, None] - places[:, 1]
+    return np.sqrt(x * x + y * y)
+
+
 def _choose(graph: nx.Graph) -> Layout:
     if _has_places(graph) and _places_tell(graph):
         return "place"
@@ -48,12 +58,10 @@ def _has_places(graph: nx.Graph) -> bool:
 
 
 def _places_tell(graph: nx.Graph) -> bool:
-    """Whether linked nodes lie near each other; in GT-ITM's plane, say, they hardly do."""
-    places = _own_places(graph)
-    links = np.array(graph.edges).reshape(-1, 2)
-    link_length = np.linalg.norm(places[links[:, 0]] - places[links[:, 1]], axis=1)
-    distance = np.linalg.norm(places[:, None] - places, axis=2)
-    return bool(len(links) and link_length.mean() < _TELLING_PLACES * distance.mean())
+    """Whether linked nodes lie near each other, so that a map of them can be read."""
+    distance = distances(_own_places(graph))
+    links = [float(distance[u, v]) for u, v in graph.edges]
+    return bool(sum(links) * math.sqrt(len(graph)) < _TELLING_PLACES * len(links) * distance.mean())
 
 
 def _own_places(graph: nx.Graph) -> Array:
@@ -77,7 +85,10 @@ def _spread_coincident(places: Array) -> Array:
 
 
 def _line(graph: nx.Graph) -> Array:
-    """Along the line, turning back at the end of a row that is about three times as long as high."""
+    """Along the line, turning back at the end of each row."""
+    require_tree(graph)
+    if max(degree for _, degree in graph.degree()) > 2:
+        raise TopologyError(f"topology '{graph.name}' is not a line: some broker has more than 2 links")
     ends = [node for node, degree in graph.degree() if degree <= 1]
     order = list(nx.dfs_preorder_nodes(graph, ends[0]))
     row_length = max(20, math.ceil(math.sqrt(3 * len(order))))
@@ -90,9 +101,10 @@ def _line(graph: nx.Graph) -> Array:
 
 def _radial_tree(graph: nx.Graph) -> Array:
     """The centre in the middle, each level on a circle, each branch in a sector for its leaves."""
+    require_tree(graph)
     root = min(nx.center(graph))
     children = nx.dfs_tree(graph, root)
-    leaves = {node: 1 for node in graph}
+    leaves = dict.fromkeys(graph, 1)
     for node in nx.dfs_postorder_nodes(children, root):
         leaves[node] = sum(leaves[child] for child in children[node]) or 1
     places = np.zeros((len(graph), 2))
@@ -116,9 +128,10 @@ def _stress(graph: nx.Graph) -> Array:
     places = _classical_scaling(hops)
     weights = 1 / np.where(hops == 0, np.inf, hops) ** 2
     laplacian = np.diag(weights.sum(axis=1)) - weights
-    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    # The laplacian is singular along shifts of the whole; any constant there makes it invertible.
+    inverse = np.linalg.inv(laplacian + 1 / n)
     for _ in range(150 if n <= 500 else 60):
-        distance = np.linalg.norm(places[:, None] - places, axis=2)
+        distance = distances(places)
         pull = -weights * hops / np.where(distance == 0, np.inf, distance)
         np.fill_diagonal(pull, -pull.sum(axis=1))
         places = inverse @ (pull @ places)
@@ -136,8 +149,9 @@ def _hops(graph: nx.Graph) -> Array:
 
 def _classical_scaling(hops: Array) -> Array:
     n = len(hops)
-    centre = np.eye(n) - 1 / n
-    values, vectors = np.linalg.eigh(-centre @ hops**2 @ centre / 2)
+    squares = hops**2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    values, vectors = np.linalg.eigh(-centred / 2)
     places: Array = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
     # Nodes with equal distances to all others would coincide, and never come apart.
     angles = np.arange(n) * _GOLDEN_ANGLE

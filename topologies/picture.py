@@ -1,6 +1,7 @@
 """A picture of any topology, from 2 nodes to some thousand; it knows neither formats nor protocols.
 
-Colours are those of Okabe and Ito, which the colour-blind can tell apart, and viridis.
+Colours are those of Okabe and Ito, which the colour-blind can tell apart; scales run from light to
+dark.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import Normalize
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
 from topologies.errors import TopologyError
 from topologies.graphs import describe
 from topologies.latency import Array
-from topologies.layout import Layout, positions
+from topologies.layout import Layout, distances, positions
 
 MOST_NODES = 2000
 
@@ -45,6 +47,10 @@ _ROLE_COLORS = {
     "external": "#999999",
 }
 _MORE_COLORS = ("#E69F00", "#009E73", "#0072B2", "#CC79A7", "#F0E442", "#999999", "#D55E00")
+_DEGREES = LinearSegmentedColormap.from_list(
+    "degrees", ["#A9D0EC", "#56B4E9", "#0072B2", "#06305A"]
+)
+_LOADS = LinearSegmentedColormap.from_list("loads", ["#F2CD9A", "#E69F00", "#D55E00", "#6E1C00"])
 _INK = "#333333"
 _LINK = "#8A9097"
 
@@ -52,8 +58,10 @@ _POINTS = 72.0
 _MARGIN = 0.25
 _TITLE_INCHES = 0.75
 _LEGEND_INCHES = 0.45
+_BAR_INCHES = 0.9
+_MOST_LEGEND_ENTRIES = 6
 
-# Where a name may stand around its node, best first: the direction its nearest edge lies in.
+# Where a name may stand around its node.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 
 
@@ -82,82 +90,90 @@ def draw(
         )
     # A salt of our own, and no date: the same topology gives the same file.
     with mpl.rc_context({"svg.hashsalt": "topologies", "font.family": "DejaVu Sans"}):
-        picture = _Picture(graph, positions(graph, layout))
-        picture.links(loads, load_label)
-        picture.nodes(by_degree=loads is None)
-        picture.names(labels)
-        picture.title(title)
+        picture = _Picture(graph, positions(graph, layout), loads, load_label)
+        picture.draw_links()
+        picture.draw_nodes()
+        picture.draw_names(labels)
+        picture.draw_title(title)
         picture.save(target)
 
 
 class _Picture:
-    """A page in the making: the axes, and how large a node may be on them."""
+    """A page in the making: what its colours mean, and how large a node may be on it."""
 
-    def __init__(self, graph: nx.Graph, places: Array) -> None:
+    def __init__(
+        self,
+        graph: nx.Graph,
+        places: Array,
+        loads: Mapping[tuple[int, int], float] | None,
+        load_label: str,
+    ) -> None:
         self.graph = graph
         self.places = places
-        self.figure, self.axes = _page(places, len(graph))
-        self.scale = _points_per_unit(self.axes)
-        self.diameter = _node_diameter(places, self.scale)
+        self.loads = loads
+        self.load_label = load_label
+        self.roles = [str(data.get("role", "no role")) for _, data in graph.nodes(data=True)]
+        self.degrees = [degree for _, degree in graph.degree()]
+        # A single role says nothing; degrees would compete with loads for the reader's eye.
+        self.by_role = len(set(self.roles)) > 1
+        self.by_degree = not self.by_role and loads is None
+        degree_bar = self.by_degree and len(set(self.degrees)) > _MOST_LEGEND_ENTRIES
+        self.figure, self.axes = _page(places, bar=degree_bar or loads is not None)
+        self.diameter = _node_diameter(places, _points_per_unit(self.axes))
         self.colors = ["#FFFFFF"] * len(graph)
 
-    def links(self, loads: Mapping[tuple[int, int], float] | None, label: str) -> None:
+    def draw_links(self) -> None:
         """The links, thin and grey, or by load."""
         ends = [(self.places[u], self.places[v]) for u, v in self.graph.edges]
-        if loads is None:
-            crowd = len(ends) / max(1, len(self.graph))
-            width = min(1.4, max(0.3, self.diameter / 8))
-            alpha = 0.9 if crowd < 2 else 0.55
+        if self.loads is None:
+            width = min(1.4, max(0.35, self.diameter / 9))
+            alpha = 0.9 if len(ends) < 2 * len(self.graph) else 0.45
             lines = LineCollection(ends, colors=_LINK, linewidths=width, alpha=alpha, zorder=1)
         else:
-            values = np.array(
-                [loads.get((u, v), 0) + loads.get((v, u), 0) for u, v in self.graph.edges]
-            )
-            most = float(values.max(initial=0)) or 1.0
-            widths = 0.4 + min(6.0, max(2.0, self.diameter / 2)) * values / most
-            lines = LineCollection(ends, linewidths=widths, cmap="viridis_r", zorder=1)
-            lines.set_array(values)
+            loads = self.loads
+            both = [loads.get((u, v), 0.0) + loads.get((v, u), 0.0) for u, v in self.graph.edges]
+            most = max(both, default=0.0) or 1.0
+            thickest = min(6.0, max(2.0, self.diameter / 2))
+            widths = [0.5 + thickest * load / most for load in both]
+            lines = LineCollection(ends, linewidths=widths, cmap=_LOADS, zorder=1)
+            lines.set_array(np.array(both))
             lines.set_clim(0, most)
-            self._color_bar(lines, label)
+            self._color_bar(lines, self.load_label)
         self.axes.add_collection(lines)
 
-    def nodes(self, *, by_degree: bool) -> None:
+    def draw_nodes(self) -> None:
         """The nodes and what their colours mean."""
-        roles = [data.get("role") for _, data in self.graph.nodes(data=True)]
-        if any(roles):
-            palette = _role_palette([role or "no role" for role in roles])
-            self.colors = [palette[role or "no role"] for role in roles]
-            counts = Counter(role or "no role" for role in roles)
-            self._legend({f"{role} ({counts[role]})": palette[role] for role in palette})
-        elif by_degree:
+        if self.by_role:
+            self._color_by_role()
+        elif self.by_degree:
             self._color_by_degree()
         self.axes.scatter(
             self.places[:, 0],
             self.places[:, 1],
             s=self.diameter**2,
             c=self.colors,
-            edgecolors="white" if by_degree or any(roles) else _INK,
-            linewidths=min(0.8, self.diameter / 12),
+            edgecolors="white" if self.by_role or self.by_degree else _INK,
+            linewidths=min(0.8, self.diameter / 14),
             zorder=2,
         )
 
-    def names(self, wanted: bool | None) -> None:
+    def draw_names(self, wanted: bool | None) -> None:
         """Short names inside their nodes, long ones beside them, none where there is no room."""
         names = [str(data.get("label", node)) for node, data in self.graph.nodes(data=True)]
-        inside = self.diameter >= 11 and max(map(len, names)) <= 4
+        size = self.diameter * min(0.5, 1.25 / max(map(len, names)))
+        inside = size >= 5.5
         if wanted is False or (wanted is None and not inside and len(names) > 60):
             return
         if inside:
-            size = self.diameter * min(0.5, 1.35 / max(map(len, names)))
-            for name, place, color in zip(names, self.places, self.colors, strict=True):
+            for name, (x, y), color in zip(names, self.places, self.colors, strict=True):
                 ink = "white" if _is_dark(color) else "black"
                 self.axes.text(
-                    *place, name, size=size, color=ink, ha="center", va="center_baseline", zorder=3
+                    x, y, name, size=size, color=ink, ha="center", va="center_baseline", zorder=3
                 )
         else:
             self._names_beside(names)
 
-    def title(self, title: str | None) -> None:
+    def draw_title(self, title: str | None) -> None:
         """The name, and the figures a reader asks for first."""
         facts = describe(self.graph)
         reach = "not connected" if facts["diameter"] is None else f"diameter {facts['diameter']}"
@@ -179,20 +195,22 @@ class _Picture:
         except OSError as error:
             raise TopologyError(f"cannot write {path}: {error.strerror}") from None
 
+    def _color_by_role(self) -> None:
+        palette = _role_palette(self.roles)
+        self.colors = [palette[role] for role in self.roles]
+        counts = Counter(self.roles)
+        self._legend({f"{role} ({counts[role]})": color for role, color in palette.items()})
+
     def _color_by_degree(self) -> None:
-        degrees = [degree for _, degree in self.graph.degree()]
-        scale = ScalarMappable(Normalize(min(degrees), max(degrees)), "viridis_r")
-        self.colors = [mpl.colors.to_hex(scale.to_rgba(degree)) for degree in degrees]
-        counts = Counter(degrees)
-        if len(counts) > 8:
+        scale = ScalarMappable(Normalize(min(self.degrees), max(self.degrees)), _DEGREES)
+        counts = Counter(self.degrees)
+        palette = {degree: to_hex(tuple(scale.to_rgba(degree))) for degree in sorted(counts)}
+        self.colors = [palette[degree] for degree in self.degrees]
+        if len(counts) > _MOST_LEGEND_ENTRIES:
             self._color_bar(scale, "degree")
         else:
-            self._legend(
-                {
-                    f"degree {degree} ({counts[degree]})": mpl.colors.to_hex(scale.to_rgba(degree))
-                    for degree in sorted(counts)
-                }
-            )
+            names = {degree: f"degree {degree} ({counts[degree]})" for degree in palette}
+            self._legend({names[degree]: color for degree, color in palette.items()})
 
     def _legend(self, colors: Mapping[str, str]) -> None:
         marks = [
@@ -203,7 +221,7 @@ class _Picture:
             handles=marks,
             loc="lower center",
             bbox_to_anchor=(0.5, 0.08 / self.figure.get_figheight()),
-            ncols=min(len(marks), 6),
+            ncols=len(marks),
             frameon=False,
             fontsize=9,
             handletextpad=0.1,
@@ -216,18 +234,15 @@ class _Picture:
         width, height = self.figure.get_size_inches()
         box = self.axes.get_position()
         length = min(box.height, 3.0 / height)
-        self.figure.set_size_inches(width, height)
-        frame = self.figure.add_axes(
-            (1 - 0.75 / width, box.y0 + (box.height - length) / 2, 0.12 / width, length)
-        )
+        bottom = box.y0 + (box.height - length) / 2
+        frame = self.figure.add_axes((1 - 0.75 / width, bottom, 0.12 / width, length))
         bar = self.figure.colorbar(scale, cax=frame)
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
         bar.set_label(label, size=9, color=_INK)
         bar.ax.tick_params(labelsize=8, color=_INK, labelcolor=_INK, length=2)
 
     def _names_beside(self, names: list[str]) -> None:
         """Well-linked nodes choose first; a name that would cover something is left out."""
-        renderer = FigureCanvasAgg(self.figure).get_renderer()
         pixels = self.axes.transData.transform(self.places)
         radius = self.diameter / 2 * self.figure.dpi / _POINTS
         taken = [
@@ -235,9 +250,9 @@ class _Picture:
         ]
         page = self.figure.bbox.padded(-4)
         for node in sorted(self.graph, key=lambda node: (-self.graph.degree[node], node)):
-            for dx, dy in _SIDES:
+            for dx, dy in self._sides(node):
                 text = self._name_at(names[node], node, dx, dy)
-                box = text.get_window_extent(renderer)
+                box = text.get_window_extent()
                 if (
                     box.count_overlaps(taken) == 0
                     and page.contains(box.x0, box.y0)
@@ -246,6 +261,17 @@ class _Picture:
                     taken.append(box)
                     break
                 text.remove()
+
+    def _sides(self, node: int) -> list[tuple[int, int]]:
+        """The sides of a node, those first that are farthest from any of its links."""
+        ways = [self.places[other] - self.places[node] for other in self.graph[node]]
+        links = [way / (np.linalg.norm(way) or 1.0) for way in ways]
+
+        def nearness(side: tuple[int, int]) -> float:
+            length = math.hypot(*side)
+            return max((round(float(link @ side) / length, 1) for link in links), default=0.0)
+
+        return sorted(_SIDES, key=nearness)
 
     def _name_at(self, name: str, node: int, dx: int, dy: int) -> Any:
         gap = (self.diameter / 2 + 2) * (0.75 if dx and dy else 1)
@@ -259,32 +285,28 @@ class _Picture:
             size=8,
             color=_INK,
             zorder=3,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
         )
 
 
-def _page(places: Array, nodes: int) -> tuple[Figure, Axes]:
+def _page(places: Array, *, bar: bool) -> tuple[Figure, Axes]:
     """A page as wide as the number of nodes asks for, and as high as their places do."""
-    extent = np.ptp(places, axis=0)
-    width = 8.0 if nodes <= 300 else 11.0
-    shape = extent[1] / extent[0] if extent[0] else 1.0
-    drawing = min(max(shape * width, 1.2), width)
-    height = drawing + _TITLE_INCHES + _LEGEND_INCHES
+    low, high = places.min(axis=0), places.max(axis=0)
+    pad = 0.045 * float((high - low).max() or 1.0)
+    extent = high - low + 2 * pad
+    across = (8.0 if len(places) <= 300 else 11.0) - 2 * _MARGIN
+    up = min(max(across * extent[1] / extent[0], 1.2), across)
+    # Axes as wide and high as the data, so that a unit is as long in both directions.
+    unit = max(extent[0] / across, extent[1] / up)
+    middle = (low + high) / 2
+    width = across + 2 * _MARGIN + (_BAR_INCHES if bar else 0.0)
+    height = up + _TITLE_INCHES + _LEGEND_INCHES
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
-    axes = figure.add_axes(
-        (
-            _MARGIN / width,
-            _LEGEND_INCHES / height,
-            1 - 2 * _MARGIN / width,
-            drawing / height,
-        )
-    )
+    axes = figure.add_axes((_MARGIN / width, _LEGEND_INCHES / height, across / width, up / height))
     axes.set_axis_off()
-    axes.set_aspect("equal", adjustable="datalim")
-    pad = 0.04 * float(extent.max() or 1.0)
-    axes.set_xlim(places[:, 0].min() - pad, places[:, 0].max() + pad)
-    axes.set_ylim(places[:, 1].min() - pad, places[:, 1].max() + pad)
-    axes.apply_aspect()
+    axes.set_xlim(middle[0] - unit * across / 2, middle[0] + unit * across / 2)
+    axes.set_ylim(middle[1] - unit * up / 2, middle[1] + unit * up / 2)
     return figure, axes
 
 
@@ -295,10 +317,10 @@ def _points_per_unit(axes: Axes) -> float:
 
 def _node_diameter(places: Array, scale: float) -> float:
     """As large as the nodes' distances allow, within what looks well."""
-    smallest = max(2.5, 7 - len(places) / 60)
+    smallest = max(3.2, 7 - len(places) / 100)
     if len(places) < 2:
         return 20.0
-    distance = np.linalg.norm(places[:, None] - places, axis=2)
+    distance = distances(places)
     np.fill_diagonal(distance, np.inf)
     room = float(np.percentile(distance.min(axis=1), 20)) * scale
     return min(max(0.62 * room, smallest), 20.0)
@@ -317,7 +339,7 @@ def _role_palette(roles: list[str]) -> dict[str, str]:
 
 
 def _is_dark(color: str) -> bool:
-    red, green, blue = mpl.colors.to_rgb(color)
+    red, green, blue = to_rgb(color)
     return 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
 
 

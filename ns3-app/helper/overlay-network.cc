@@ -147,7 +147,9 @@ OverlayNetwork::AttachAgent(uint32_t broker, BrokerAgent* agent, bool serviceMod
         agent,
         &m_book,
         [this](Ipv4Address address) { return m_routes->Owner(address); },
-        [this, broker](uint32_t neighbor) { CloseLink(broker, neighbor, true); });
+        [this, broker](uint32_t neighbor, bool malformed) {
+            CloseLink(broker, neighbor, !malformed);
+        });
 }
 
 OverlayNetwork::Pair

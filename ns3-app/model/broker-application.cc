@@ -360,7 +360,7 @@ BrokerApplication::OnFailed(Ptr<Socket> socket)
 {
     if (auto connection = FindBySocket(socket))
     {
-        Fail(connection);
+        Fail(connection, false);
     }
 }
 
@@ -369,15 +369,15 @@ BrokerApplication::Reject(const ConnectionPtr& connection)
 {
     m_malformed++;
     connection->socket->SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
-    Fail(connection);
+    Fail(connection, true);
 }
 
 void
-BrokerApplication::Fail(const ConnectionPtr& connection)
+BrokerApplication::Fail(const ConnectionPtr& connection, bool malformed)
 {
     if (connection->overlay)
     {
-        m_failure(connection->peer); // the network closes both ends
+        m_failure(connection->peer, malformed); // the network closes both ends
         return;
     }
     Detach(connection);

@@ -55,8 +55,8 @@ class BrokerApplication : public ns3::Application
 
     /// Local work that waits in the input queue like a frame; it returns its service time.
     using Task = std::function<ns3::Time()>;
-    /// Tells the network that a connection failed or sent rubbish, so that it closes the link.
-    using LinkFailure = std::function<void(uint32_t neighbor)>;
+    /// Tells the network that a link's connection died, or sent rubbish and must not return.
+    using LinkFailure = std::function<void(uint32_t neighbor, bool malformed)>;
     /// Finds the broker that an address belongs to.
     using Resolver = std::function<uint32_t(ns3::Ipv4Address)>;
 
@@ -172,7 +172,7 @@ class BrokerApplication : public ns3::Application
     void Take(const ConnectionPtr& connection, const uint8_t* data, uint32_t size);
     void TakeFrame(uint32_t sender, Flow& flow, const uint8_t* frame, uint32_t size);
     void Reject(const ConnectionPtr& connection);
-    void Fail(const ConnectionPtr& connection);
+    void Fail(const ConnectionPtr& connection, bool malformed);
 
     void Emit(Output output);
     void Write(const ConnectionPtr& connection, ns3::Ptr<ns3::Packet> packet);

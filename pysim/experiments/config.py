@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from pysim.experiments import registries, schema, toml
-from pysim.experiments.schema import Choice, Problem
+from pysim.experiments.schema import Choice, FieldError
 from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
@@ -182,23 +182,27 @@ class Network(Table, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not HEADER_SIZE <= self.max_frame <= MAX_FRAME_SIZE:
             limits = f"{Size(HEADER_SIZE)} to {Size(MAX_FRAME_SIZE)}"
-            raise Problem("max_frame", f"the wire format allows {limits}")
+            raise FieldError("max_frame", f"the wire format allows {limits}")
         if self.mode == "underlay" and self.underlay is None:
-            raise Problem("underlay", 'is missing, but the mode is "underlay"', bare=True)
+            raise FieldError("underlay", 'is missing, but the mode is "underlay"', bare=True)
         if self.mode == "links" and self.underlay is not None:
-            raise Problem("underlay", 'is given, but the mode is "links"', bare=True)
+            raise FieldError("underlay", 'is given, but the mode is "links"', bare=True)
         if self.mode == "underlay" and isinstance(self.capture, tuple):
-            raise Problem("capture", 'links can be listed only in the mode "links"')
+            raise FieldError("capture", 'links can be listed only in the mode "links"')
 
 
-class LinkFault(Table, frozen=True, kw_only=True):
-    """Something happens to a link."""
+class LinkBreak(Table, frozen=True, kw_only=True):
+    """A link is cut, and what is in flight on it is lost."""
 
     time: Annotated[Duration, Meta(description="when it happens")]
     link: Annotated[Link, Meta(description="the link by its ends")]
 
 
-class LinkLoss(LinkFault, frozen=True, kw_only=True):
+class LinkCreate(LinkBreak, frozen=True, kw_only=True):
+    """A link is set up, like those of the beginning."""
+
+
+class LinkLoss(LinkBreak, frozen=True, kw_only=True):
     """A link's loss rate changes."""
 
     loss: Annotated[Share, Meta(description="share of packets lost from then on")]
@@ -215,11 +219,15 @@ class LinkReplacement(Table, frozen=True, kw_only=True):
     )
 
 
-class BrokerFault(Table, frozen=True, kw_only=True):
-    """Something happens to a broker."""
+class BrokerCrash(Table, frozen=True, kw_only=True):
+    """A broker stops and forgets everything, its clients' subscriptions too."""
 
     time: Annotated[Duration, Meta(description="when it happens")]
     broker: Annotated[int, Meta(ge=0, description="which broker")]
+
+
+class BrokerRestart(BrokerCrash, frozen=True, kw_only=True):
+    """A crashed broker comes back with the links it had."""
 
 
 class Reconfigurations(Table, frozen=True, kw_only=True):
@@ -243,12 +251,12 @@ class Fault(Choice):
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
         return {
-            "link-break": LinkFault,
-            "link-create": LinkFault,
+            "link-break": LinkBreak,
+            "link-create": LinkCreate,
             "link-loss": LinkLoss,
             "link-replace": LinkReplacement,
-            "broker-crash": BrokerFault,
-            "broker-restart": BrokerFault,
+            "broker-crash": BrokerCrash,
+            "broker-restart": BrokerRestart,
             "reconfigurations": Reconfigurations,
         }
 
@@ -323,7 +331,7 @@ class Config:
     raw: Mapping[str, Any]
     experiment: Experiment
 
-    def error(self, problem: Problem) -> ConfigError:
+    def error(self, problem: FieldError) -> ConfigError:
         """A problem of this experiment, as a sentence."""
         return ConfigError(f"{self.file}: {problem.sentence(self.raw)}")
 
@@ -333,6 +341,10 @@ class Config:
         for key, value in settings.items():
             _put(self.file, raw, key, value)
         return _config(self.file, self.folder, raw)
+
+    def single(self) -> "Config":
+        """This configuration alone: one run, without its sweep and its repeats."""
+        return self.set({"repeat": 1, "sweep": {}})
 
 
 class Point(NamedTuple):
@@ -377,6 +389,18 @@ def points(config: Config) -> list[Point]:
     return list(found.values())
 
 
+def run_name(settings: Mapping[str, object], seed: int) -> str:
+    """What a run is called, after what it sets: ``rate=64kbit-s_seed1``."""
+    return (
+        "".join(
+            f"{_short(key, settings)}={_clean(value)}_"
+            for key, value in settings.items()
+            if key != "seed"
+        )
+        + f"seed{seed}"
+    )
+
+
 def plain(item: object) -> Any:
     """The configuration as plain data, quantities in their base units; it reads back the same."""
     if isinstance(item, Choice):
@@ -385,7 +409,7 @@ def plain(item: object) -> Any:
         return plain(msgspec.structs.asdict(item))
     if isinstance(item, Mapping):
         return {key: plain(value) for key, value in item.items() if value is not None}
-    if isinstance(item, Link) or not isinstance(item, str | int | float | list | tuple):
+    if isinstance(item, Link | str) or not isinstance(item, int | float | list | tuple):
         return str(item)
     if isinstance(item, list | tuple):
         return [plain(part) for part in item]
@@ -402,7 +426,7 @@ def text(experiment: Experiment) -> str:
 def _config(file: str, folder: Path, raw: Mapping[str, Any]) -> Config:
     try:
         return Config(file, folder, raw, schema.convert(raw, Experiment))
-    except Problem as problem:
+    except FieldError as problem:
         raise ConfigError(f"{file}: {problem.sentence(raw)}") from None
 
 
@@ -423,13 +447,12 @@ def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
 
 
 def _point(config: Config, settings: Mapping[str, object], seed: int) -> Point:
-    slug = "".join(f"{_short(key, settings)}={_clean(value)}_" for key, value in settings.items())
     try:
-        single = config.set({**settings, "seed": seed, "repeat": 1, "sweep": {}})
+        single = config.set({**settings, "seed": seed}).single()
     except ConfigError as error:
         where = ", ".join(f"{key} = {schema.shown(value)}" for key, value in settings.items())
         raise ConfigError(f"{error} (in the sweep, at {where})") from None
-    return Point(f"{slug}seed{seed}", settings, single)
+    return Point(run_name(settings, seed), settings, single)
 
 
 def _short(key: str, keys: Iterable[str]) -> str:

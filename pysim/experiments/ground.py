@@ -12,14 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import networkx as nx
-import topologies
-from topologies import LatencyMatrix, TopologyError
 
+import topologies
 from pysim.experiments import config as tables
-from pysim.experiments.config import Config
-from pysim.experiments.schema import Problem
+from pysim.experiments.schema import FieldError
 from pysim.network.streams import Streams
 from pysim.network.transport import LinkSettings
+from topologies import LatencyMatrix, TopologyError
 
 _Made = TypeVar("_Made")
 
@@ -44,15 +43,14 @@ class Ground:
     """All that is given about the network before anything runs.
 
     `links` is what a link is like where no topology says it; `inputs` are the files that were
-    read, as the experiment names them, with the SHA-256 of each.
+    read, as the experiment names them, with the SHA-256 of each. FieldError if it cannot be.
     """
 
-    def __init__(self, config: Config) -> None:
-        experiment = config.experiment
+    def __init__(self, experiment: tables.Experiment, folder: Path) -> None:
         network = experiment.network
         self.inputs: dict[str, str] = {}
         self.links = LinkSettings(network.delay, network.rate, network.queue, network.loss)
-        self._config = config
+        self._folder = folder
         self._streams = Streams(experiment.seed)
         self.overlay = self._overlay(experiment.topology)
         self.underlay = self._underlay(network) if network.underlay is not None else None
@@ -115,7 +113,10 @@ class Ground:
                 "planetlab-like": topologies.planetlab_like,
             }[table.name]
             stream = self._streams.stream("underlay")
-            return self._refusing(key, lambda: make(stream, **msgspec.structs.asdict(given)))
+            made: LatencyMatrix = self._refusing(
+                key, lambda: make(stream, **msgspec.structs.asdict(given))
+            )
+            return made
         path = self._input(given.file)
         options = msgspec.structs.asdict(given)
         del options["file"]
@@ -126,7 +127,7 @@ class Ground:
         brokers, places = len(self.overlay), range(len(network))
         if brokers > len(places) and isinstance(network, LatencyMatrix):
             problem = f"it has {len(places)} hosts for {brokers} brokers"
-            raise self._config.error(Problem("network.underlay", problem, bare=True))
+            raise FieldError("network.underlay", problem, bare=True)
         if attach == "in-order":
             return tuple(broker % len(places) for broker in range(brokers))
         stream = self._streams.stream("attach")
@@ -145,7 +146,7 @@ class Ground:
 
     def _input(self, file: str) -> Path:
         """The path of a file that the experiment names; a member of an archive counts as it."""
-        path = self._config.folder / file
+        path = self._folder / file
         archive = path if path.exists() else Path(str(path).rpartition(":")[0])
         if archive.is_file():
             self.inputs[file] = hashlib.sha256(archive.read_bytes()).hexdigest()
@@ -156,4 +157,4 @@ class Ground:
             return make()
         except TopologyError as error:
             text = str(error).rpartition("': ")[2] if str(error).startswith("topology '") else ""
-            raise self._config.error(Problem(key, text or str(error), bare=True)) from None
+            raise FieldError(key, text or str(error), bare=True) from None

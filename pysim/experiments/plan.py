@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import topologies
 
+import topologies
 from pysim import brokers
 from pysim.experiments import config as tables
 from pysim.experiments.config import Config
 from pysim.experiments.ground import Ground
 from pysim.experiments.maintenance import reconfigurations
-from pysim.experiments.schema import Problem
+from pysim.experiments.schema import FieldError
 from pysim.network.faults import (
     BrokerCrash,
     BrokerRestart,
@@ -57,13 +57,13 @@ def prepare(config: Config) -> Plan:
     """Work out and check a whole experiment; ConfigError names what cannot be."""
     try:
         return _prepare(config)
-    except Problem as problem:
+    except FieldError as problem:
         raise config.error(problem) from None
 
 
 def _prepare(config: Config) -> Plan:
     experiment = config.experiment
-    ground = Ground(config)
+    ground = Ground(experiment, config.folder)
     _check_tree(experiment, ground)
     workload = experiment.workload.parameters
     assert isinstance(workload, Workload)
@@ -83,7 +83,7 @@ def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
         topologies.require_tree(ground.overlay)
     except topologies.TopologyError as error:
         problem = f"{error}, and {protocol} needs a tree"
-        raise Problem("topology", problem, bare=True) from None
+        raise FieldError("topology", problem, bare=True) from None
 
 
 def _checked_workload(
@@ -92,15 +92,15 @@ def _checked_workload(
     try:
         workload.check(setting)
     except WorkloadError as error:
-        raise Problem(f"workload.{error.key}", str(error)) from None
+        raise FieldError(f"workload.{error.key}", str(error)) from None
     ready = _links_up(ground)
     if workload.earliest() < ready:
         problem = f"begins at {Duration(workload.earliest())}, before links can be up"
-        raise Problem("workload", f"{problem} ({Duration(ready)})", bare=True)
+        raise FieldError("workload", f"{problem} ({Duration(ready)})", bare=True)
     estimate = workload.estimate(setting)
     if estimate.largest > experiment.network.max_frame:
         problem = f"the workload has messages of {Size(estimate.largest)}"
-        raise Problem("network.max_frame", problem)
+        raise FieldError("network.max_frame", problem)
     return estimate
 
 
@@ -121,12 +121,12 @@ def _checked_faults(
         key = f"faults[{number}]"
         try:
             faults += _faults(fault, experiment, ground, streams, key)
-        except Problem as problem:
+        except FieldError as problem:
             raise problem.below(key) from None
     try:
         rehearse(faults, ground.overlay)
     except FaultError as error:
-        raise Problem("faults", str(error), bare=True) from None
+        raise FieldError("faults", str(error), bare=True) from None
     return tuple(faults)
 
 
@@ -136,7 +136,7 @@ def _faults(
     given: Any = fault.parameters
     for name in ("time", "start", "stop"):
         if getattr(given, name, 0) > experiment.duration:
-            raise Problem(name, f"the run ends at {experiment.duration}")
+            raise FieldError(name, f"the run ends at {experiment.duration}")
     match fault.name:
         case "link-break":
             yield LinkBreak(_ns(given.time), *given.link)
@@ -146,8 +146,8 @@ def _faults(
             yield LinkReplace(_ns(given.time), given.old, given.new, _ns(given.repair))
         case "link-loss":
             if experiment.network.mode == "underlay":
-                raise Problem("kind", 'a link has a loss rate only in the mode "links"')
-            yield LossChange(_ns(given.time), *given.link, given.loss)
+                raise FieldError("kind", 'a link has a loss rate only in the mode "links"')
+            yield LossChange(_ns(given.time), given.link[0], given.link[1], given.loss)
         case "broker-crash":
             yield BrokerCrash(_ns(given.time), given.broker)
         case "broker-restart":
@@ -160,7 +160,7 @@ def _reconfigurations(
     given: tables.Reconfigurations, ground: Ground, streams: Streams, key: str
 ) -> Iterator[Fault]:
     if len(ground.overlay) < 3 or not topologies.describe(ground.overlay)["tree"]:
-        raise Problem("kind", "only trees of 3 brokers and more can be reconfigured")
+        raise FieldError("kind", "only trees of 3 brokers and more can be reconfigured")
     if not given.rate:
         return iter(())
     ticks = itertools.count()
@@ -187,14 +187,14 @@ def _check_capture(network: tables.Network, ground: Ground, faults: tuple[Fault,
             links.add((min(fault.new), max(fault.new)))
     for link in network.capture:
         if link not in links:
-            raise Problem("network.capture", f"there is no link {link} at any time")
+            raise FieldError("network.capture", f"there is no link {link} at any time")
 
 
 def _costs(service: tables.Service) -> CostModel | None:
     try:
         return cost_model(service.name, **msgspec.structs.asdict(service.parameters))
     except ValueError as error:
-        raise Problem("service", str(error), bare=True) from None
+        raise FieldError("service", str(error), bare=True) from None
 
 
 def _ns(seconds: float) -> int:

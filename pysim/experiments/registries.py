@@ -62,6 +62,7 @@ def workloads() -> Types:
 def catalogue() -> dict[str, list[Kind]]:
     """Everything that an experiment can be made of, by group."""
     from pysim import brokers
+    from pysim.experiments.config import Fault, Service
     from topologies import kinds as topology_kinds
 
     generators = {name: kind.generator for name, kind in topology_kinds().items()}
@@ -69,6 +70,8 @@ def catalogue() -> dict[str, list[Kind]]:
         "protocols": _kinds(protocols(), brokers.protocols()),
         "topologies": _kinds(topologies(), generators),
         "workloads": _kinds(workloads(), workloads()),
+        "services": _kinds(Service.types(), Service.types()),
+        "faults": _kinds(Fault.types(), Fault.types()),
         "figures": [],
     }
 

@@ -27,7 +27,7 @@ _PLAIN_NAMES = {
 }
 
 
-class Problem(ValueError):
+class FieldError(ValueError):
     """Something wrong with the value at `key`, a path relative to where the problem is raised.
 
     `text` goes on where "key = value" ends. A `bare` problem is one of the key, not of its value.
@@ -39,9 +39,9 @@ class Problem(ValueError):
         self.text = text
         self.bare = bare
 
-    def below(self, key: str) -> "Problem":
+    def below(self, key: str) -> "FieldError":
         """The same problem, seen from outside the table `key`."""
-        return Problem(join(key, self.key), self.text, self.bare)
+        return FieldError(join(key, self.key), self.text, self.bare)
 
     def sentence(self, raw: object) -> str:
         """The whole problem in words, with the value from the data that was read."""
@@ -81,15 +81,15 @@ class Choice:
 
     @classmethod
     def parse(cls, given: object) -> Self:
-        """Read a table; Problem says what is wrong with it."""
+        """Read a table; FieldError says what is wrong with it."""
         if not isinstance(given, Mapping):
-            raise Problem("", f"expected a table with the key {cls.KEY}")
+            raise FieldError("", f"expected a table with the key {cls.KEY}")
         name = given.get(cls.KEY)
         if name is None:
-            raise Problem(cls.KEY, f"is missing; known are {listed(cls.types())}", bare=True)
+            raise FieldError(cls.KEY, f"is missing; known are {listed(cls.types())}", bare=True)
         if name not in cls.types():
             problem = f"is not a known {cls.WHAT}; {nearest(name, cls.types())}"
-            raise Problem(cls.KEY, problem)
+            raise FieldError(cls.KEY, problem)
         rest = {key: value for key, value in given.items() if key != cls.KEY}
         return cls(name, convert(rest, cls.types()[name]))
 
@@ -105,7 +105,7 @@ class Choice:
 
 
 def convert(raw: object, type: type[_T]) -> _T:
-    """Read plain data as `type`; Problem names the place and what is allowed there."""
+    """Read plain data as `type`; FieldError names the place and what is allowed there."""
     try:
         return msgspec.convert(raw, type, dec_hook=_parse)
     except msgspec.ValidationError as error:
@@ -195,18 +195,18 @@ def _explain(error: msgspec.ValidationError, raw: object, type: Any) -> NoReturn
     text, path = (placed["text"], placed["path"].lstrip(".")) if placed else (str(error), "")
     path = path.split("[...]")[0]
     cause = error.__cause__
-    if isinstance(cause, Problem):
+    if isinstance(cause, FieldError):
         raise cause.below(path) from None
     if field := _quoted(text, "Object contains unknown field"):
         known = [field.encode_name for field in _fields(_type_at(type, path))]
         problem = f"is not a known key; {nearest(field, known)}"
-        raise Problem(join(path, field), problem, bare=True) from None
+        raise FieldError(join(path, field), problem, bare=True) from None
     if field := _quoted(text, "Object missing required field"):
-        raise Problem(join(path, field), "is missing", bare=True) from None
+        raise FieldError(join(path, field), "is missing", bare=True) from None
     if text.startswith("Invalid enum value"):
         allowed = _literals(_type_at(type, path))
         text = f"is not one of {listed(allowed)}"
-    raise Problem(path, _in_plain_words(text)) from None
+    raise FieldError(path, _in_plain_words(text)) from None
 
 
 def _quoted(text: str, opening: str) -> str:

@@ -55,8 +55,8 @@ def test_a_complete_run_is_replaced_only_on_demand(tmp_path: Path) -> None:
 def test_a_failed_replacement_leaves_the_old_run(tmp_path: Path) -> None:
     final = tmp_path / "seed1"
     write_run(final, "old")
-    with pytest.raises(ValueError), run_directory(final, replace=True):
-        raise ValueError
+    with pytest.raises(KeyboardInterrupt), run_directory(final, replace=True):
+        raise KeyboardInterrupt
     assert (final / "manifest.json").read_text() == "old"
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from msgspec import Meta, Struct
 
-from pysim.experiments.schema import Choice, Problem, convert, describe, struct_of
+from pysim.experiments.schema import Choice, FieldError, convert, describe, struct_of
 from pysim.units import Duration, Rate
 
 
@@ -37,7 +37,7 @@ class Outer(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def sentence(raw: object) -> str:
-    with pytest.raises(Problem) as error:
+    with pytest.raises(FieldError) as error:
         convert(raw, Outer)
     return error.value.sentence(raw)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pysim.experiments.schema import Problem, convert
+from pysim.experiments.schema import FieldError, convert
 from pysim.filters import parse
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
@@ -197,7 +197,7 @@ def test_a_script_is_taken_at_its_word() -> None:
 
 def test_a_filter_that_does_not_parse_is_shown() -> None:
     raw = {"steps": [{"time": 1, "broker": 0, "subscribe": "price <"}]}
-    with pytest.raises(Problem) as error:
+    with pytest.raises(FieldError) as error:
         convert(raw, Script)
     assert error.value.sentence(raw) == (
         "steps[0].subscribe: Expected a number or a string, found the end of the text"

@@ -1,0 +1,164 @@
+"""The command line: what there is to type, and how errors become a sentence and an exit code.
+
+Commands live in modules of their own that are imported when they are called, so that `pysim` starts
+as fast as what it does. Exit codes: 0 done, 1 a run or a check failed, 2 the input is wrong, 130
+interrupted, 143 terminated.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from pysim import __version__
+
+GROUPS = ("protocols", "topologies", "workloads", "services", "faults", "figures")
+
+
+class UsageError(Exception):
+    """An argument that makes no sense; the text says why."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the result is the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        with _terminable():
+            code: int = import_module(f"pysim.cli.{options.module}").execute(options)
+            sys.stdout.flush()
+            return code
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if options.debug:
+            traceback.print_exc()
+        return _complain(*_verdict(error))
+
+
+def _verdict(error: Exception) -> tuple[str, int]:
+    """What to say about an error, and the exit code; imports what a failing command has loaded."""
+    from pysim.experiments.config import ConfigError
+    from pysim.experiments.directory import RunDirectoryError
+    from pysim.experiments.run import RunError
+    from pysim.network.host import AgentError
+    from topologies import TopologyError
+
+    if isinstance(error, UsageError | ConfigError | RunDirectoryError | TopologyError):
+        return str(error), 2
+    if isinstance(error, AgentError):
+        return f"{error} ({_origin(error)}; --debug shows the traceback)", 1
+    if isinstance(error, RunError | OSError):
+        return str(error), 1
+    return f"{type(error).__name__}: {error} (--debug shows the traceback)", 1
+
+
+def _origin(error: BaseException) -> str:
+    """The file and line in which an error has its origin."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}, line {frame.lineno}"
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(f"pysim: {sentence}", file=sys.stderr)
+    return code
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a request to terminate end the process in good order, like Ctrl-C."""
+
+    def stop(signum: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + signum)
+
+    former = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (--help explains)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="pysim", description=sys.modules["pysim"].__doc__)
+    parser.add_argument("--version", action="version", version=f"pysim {__version__}")
+    common = _Parser(add_help=False)
+    common.add_argument("--debug", action="store_true", help="show tracebacks")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(name: str, module: str, help: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=help, description=help, parents=[common])
+        added.set_defaults(module=module)
+        return added
+
+    _add_run(command("run", "run", "Run an experiment file."))
+    _add_list(command("list", "listing", "List what experiments can be made of."))
+    _add_topology(command("topology", "topology", "Draw or describe a topology."))
+    _add_fingerprint(command("fingerprint", "fingerprint", "Print a run's fingerprint."))
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="experiment file (TOML)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the run's directory (results/NAME/RUN)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a run that is there")
+    parser.add_argument("--json", action="store_true", help="print the manifest")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
+    parser.add_argument(
+        "--show-config", action="store_true", help="print what would run, and do not run it"
+    )
+    _add_settings(parser)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, metavar="N", help="instead of the file's seed")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="set a key of the file, such as network.rate=1Mbit/s; may be repeated",
+    )
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", nargs="?", choices=GROUPS, help="only this group, in detail")
+    parser.add_argument("--json", action="store_true", help="print all details as JSON")
+
+
+def _add_topology(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("show", "describe"), help="draw it, or only measure it")
+    parser.add_argument("topology", help="a kind, a topology file or an experiment file")
+    parser.add_argument("parameters", nargs="*", metavar="KEY=VALUE", help="the kind's parameters")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the picture (NAME.png)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="what chance begins with")
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+
+
+def _add_fingerprint(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", type=Path, help="experiment file, or directory of a run")
+    parser.add_argument(
+        "--expect", metavar="FINGERPRINT", help="exit with 1 unless the fingerprint is this one"
+    )
+    parser.add_argument("--json", action="store_true", help="print the parts as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
+    _add_settings(parser)

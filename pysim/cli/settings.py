@@ -1,0 +1,38 @@
+"""KEY=VALUE arguments: values are TOML, and what is not TOML is a text."""
+
+import argparse
+import tomllib
+from collections.abc import Iterable
+from typing import Any
+
+from pysim.cli import UsageError
+from pysim.experiments.config import Config, load
+
+
+def load_experiment(options: argparse.Namespace) -> Config:
+    """The one run that a command's arguments ask for."""
+    return load(options.file, given_settings(options)).single()
+
+
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What `--set` and `--seed` say, by key."""
+    settings = pairs(options.set)
+    return settings if options.seed is None else settings | {"seed": options.seed}
+
+
+def pairs(arguments: Iterable[str]) -> dict[str, Any]:
+    """KEY=VALUE arguments as a mapping."""
+    found = {}
+    for argument in arguments:
+        key, equals, value = argument.partition("=")
+        if not key or not equals:
+            raise UsageError(f"expected KEY=VALUE, not {argument}")
+        found[key.strip()] = _value(value.strip())
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

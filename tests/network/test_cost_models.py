@@ -1,0 +1,86 @@
+"""Cost models from plain data."""
+
+import pytest
+
+from pysim.network.service import TableCost, TypeCost, cost_model
+from pysim.wire import Envelope
+from pysim.wire.messages import Event, Flush
+
+EVENT = Envelope.seal(Event({}), 0, 1)
+FLUSH = Envelope.seal(Flush(1), 0, 1)
+
+
+class Sized:
+    """An agent with a table of that size."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def table_size(self) -> int:
+        return self._size
+
+
+def test_no_model_means_no_queue():
+    assert cost_model("none") is None
+
+
+def test_costs_by_type():
+    model = cost_model("type", default=0.5, seconds={"event": 0.1, "local": 0.2})
+    assert model == TypeCost(0.5, {"event": 0.1, "local": 0.2})
+    assert [model.cost(None, envelope) for envelope in (EVENT, FLUSH, None)] == [0.1, 0.5, 0.2]
+
+
+def test_costs_by_table_size():
+    model = cost_model(
+        "table",
+        fixed=1.0,
+        per_entry=0.01,
+        fixed_by_type={"flush": 0.0},
+        per_entry_by_type={"event": 0.1, "flush": 0.0},
+    )
+    agent = Sized(50)
+    costs = [model.cost(agent, envelope) for envelope in (EVENT, FLUSH, None)]
+    assert costs == pytest.approx([1.0 + 5.0, 0.0, 1.5])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("tabel", {}, "unknown cost model 'tabel'; did you mean 'table'?"),
+        ("xyz", {}, "unknown cost model 'xyz'; choose from none, table, type"),
+        (
+            "type",
+            {"second": {}},
+            "cost model 'type' has no setting 'second'; did you mean 'seconds'?",
+        ),
+        ("none", {"default": 1}, "cost model 'none' has no setting 'default'"),
+        (
+            "type",
+            {"seconds": {"evnt": 1.0}},
+            "unknown message type 'evnt' in a cost model; did you mean 'event'?",
+        ),
+        (
+            "type",
+            {"seconds": {"event": -1.0}},
+            "event(=-1.0) should be a finite time of >= 0 seconds",
+        ),
+        (
+            "table",
+            {"per_entry": float("nan")},
+            "per_entry(=nan) should be a finite time of >= 0 seconds",
+        ),
+        (
+            "table",
+            {"fixed_by_type": {"subscrib": 1.0}},
+            "unknown message type 'subscrib' in a cost model; did you mean 'subscribe'?",
+        ),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_the_nearest_name(name, settings, message):
+    with pytest.raises(ValueError) as caught:
+        cost_model(name, **settings)
+    assert str(caught.value) == message
+
+
+def test_models_are_plain_data():
+    assert TableCost(fixed=1.0) == TableCost(fixed=1.0)
