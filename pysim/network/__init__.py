@@ -29,12 +29,13 @@ from pysim.network.transport import (
     QueueReport,
     Transport,
 )
-from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
+from pysim.network.world import BARE_NOTICE, AgentBooks, ClientId, LinkNotice, World
 
 __all__ = [
     "BARE_NOTICE",
     "NANOSECONDS",
     "Agent",
+    "AgentBooks",
     "AgentError",
     "BrokerCrash",
     "BrokerId",

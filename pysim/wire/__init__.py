@@ -4,6 +4,7 @@ This layer knows nothing of brokers, networks or time. The analysis imports it, 
 pysim. `docs/wire-format.md` is its specification.
 """
 
+from pysim.wire import messages as messages  # registers the built-in types
 from pysim.wire.frame import (
     HEADER_SIZE,
     MAX_FRAME_SIZE,
@@ -15,7 +16,6 @@ from pysim.wire.frame import (
     read_header,
 )
 from pysim.wire.message import Message, MessageType, message_type, message_types, type_name
-from pysim.wire import messages as messages  # registers the built-in types
 
 __all__ = [
     "HEADER_SIZE",

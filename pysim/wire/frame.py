@@ -99,7 +99,7 @@ class Envelope:
         length = HEADER_SIZE + len(body)
         if length > MAX_FRAME_SIZE:
             raise WireError(
-                f"a {message.NAME} of {length} bytes exceeds the frame limit of {MAX_FRAME_SIZE}"
+                f"the {message.NAME} would be {length} bytes long, the limit is {MAX_FRAME_SIZE}"
             )
         envelope = cls.__new__(cls)
         envelope.frame = _HEADER.pack(length, VERSION, message.CODE, flags, origin, sequence) + body
@@ -121,7 +121,7 @@ class Envelope:
         return self._message
 
     def with_body(self, message: Message) -> "Envelope":
-        """The same message (same identity) with another body, as a broker rewrites it in transit."""
+        """The same message (same identity) with another body, as rewritten in transit."""
         return Envelope.seal(message, self.origin, self.sequence)
 
     def _decode(self) -> Message:
@@ -129,9 +129,10 @@ class Envelope:
         if known is None:
             raise WireError(f"message type {self.type} is not known to this version")
         try:
-            return known.decoder.decode(memoryview(self.frame)[HEADER_SIZE:])
-        except (msgspec.DecodeError, RecursionError) as error:
+            message: Message = known.decoder.decode(memoryview(self.frame)[HEADER_SIZE:])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise WireError(f"malformed {known.name} from {self.id}: {error}") from None
+        return message
 
     def __repr__(self) -> str:
         return f"<{type_name(self.type)} {self.origin}:{self.sequence}, {len(self.frame)} bytes>"

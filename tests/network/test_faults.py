@@ -108,7 +108,7 @@ def test_steps_come_by_time_and_at_the_same_time_as_they_were_given():
     ],
 )
 def test_impossible_faults_are_refused_in_a_sentence(faults, message):
-    with pytest.raises(FaultError, match=f"^{message}$"):
+    with pytest.raises(FaultError, match=rf"^{message}$"):
         rehearse(faults, line())
 
 

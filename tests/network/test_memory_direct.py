@@ -14,8 +14,8 @@ def direct(stage: Stage, source: int, target: int, text: str, protocol: str = "u
 def test_a_datagram_takes_the_shortest_way_by_delay():
     r"""The way 0-2-3 has fewer links than 0-1-... only by count: 1 ms beats 10 ms.
 
-        0 --1ms-- 1 --1ms-- 2
-         \_______10ms______/
+    0 --1ms-- 1 --1ms-- 2
+     \_______10ms______/
     """
     stage = Stage(3)
     for a, b, delay in ((0, 1, 0.001), (1, 2, 0.001), (0, 2, 0.010)):
@@ -120,12 +120,12 @@ def test_a_cut_link_does_not_stop_what_is_on_its_way_off_the_overlay():
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_nobody_sends_a_direct_message_to_itself(protocol):
-    with pytest.raises(ValueError, match="^broker 0 cannot send a direct message to itself$"):
+    with pytest.raises(ValueError, match=r"^broker 0 cannot send a direct message to itself$"):
         direct(Stage(1), 0, 0, "x", protocol)
 
 
 def test_a_direct_message_to_nobody_is_an_error():
-    with pytest.raises(ValueError, match="^there is no broker 5$"):
+    with pytest.raises(ValueError, match=r"^there is no broker 5$"):
         direct(Stage(1), 0, 5, "x")
 
 
@@ -174,7 +174,7 @@ def test_a_changed_loss_rate_holds_from_then_on():
     assert stage.run(200) == [(110.0, 1, "got", 0, "kept")]
     with pytest.raises(ValueError, match=r"^loss\(=-0.1\) should be between 0 and 1$"):
         stage.network.set_loss(0, 1, -0.1)
-    with pytest.raises(ValueError, match="^there is no link between brokers 0 and 9$"):
+    with pytest.raises(ValueError, match=r"^there is no link between brokers 0 and 9$"):
         stage.network.set_loss(0, 9, 0.1)
 
 

@@ -64,13 +64,13 @@ def test_an_end_cannot_send_before_it_heard_of_the_link():
     stage.network.connect(0, 1, SLOW)
     stage.run(125)
     stage.send(0, 1, "early bird")
-    with pytest.raises(ValueError, match="^broker 1 has no link to broker 0$"):
+    with pytest.raises(ValueError, match=r"^broker 1 has no link to broker 0$"):
         stage.send(1, 0, "too early")
 
 
 def test_sending_without_a_link_is_an_error():
     stage = Stage(3, (0, 1))
-    with pytest.raises(ValueError, match="^broker 0 has no link to broker 2$"):
+    with pytest.raises(ValueError, match=r"^broker 0 has no link to broker 2$"):
         stage.send(0, 2, "x")
 
 
@@ -87,7 +87,7 @@ def test_sending_without_a_link_is_an_error():
 def test_impossible_links_are_refused(a, b, message):
     stage = Stage(4, (0, 1))
     stage.network.crash(3)
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises(ValueError, match=rf"^{message}$"):
         stage.network.connect(a, b)
 
 
@@ -99,13 +99,13 @@ def test_impossible_links_are_refused(a, b, message):
     ],
 )
 def test_impossible_link_settings_are_refused(settings, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with pytest.raises(ValueError, match=rf"^{message}$"):
         Stage(2).network.connect(0, 1, settings)
 
 
 def test_cutting_a_link_that_is_not_there_is_an_error():
     stage = Stage(3, (0, 1))
-    with pytest.raises(ValueError, match="^there is no link between brokers 0 and 2$"):
+    with pytest.raises(ValueError, match=r"^there is no link between brokers 0 and 2$"):
         stage.network.disconnect(0, 2)
 
 
@@ -195,19 +195,19 @@ def test_a_restarted_broker_can_be_linked_again():
 
 def test_crashing_twice_and_restarting_the_living_are_errors():
     stage = Stage(2)
-    with pytest.raises(ValueError, match="^broker 0 is not down$"):
+    with pytest.raises(ValueError, match=r"^broker 0 is not down$"):
         stage.network.restart(0)
     stage.network.crash(0)
-    with pytest.raises(ValueError, match="^broker 0 is down already$"):
+    with pytest.raises(ValueError, match=r"^broker 0 is down already$"):
         stage.network.crash(0)
-    with pytest.raises(ValueError, match="^there is no broker 7$"):
+    with pytest.raises(ValueError, match=r"^there is no broker 7$"):
         stage.network.crash(7)
 
 
 def test_a_broker_is_attached_once():
     network = MemoryTransport()
     network.attach(3, Recorder(3, network, []), False)
-    with pytest.raises(ValueError, match="^broker 3 is attached already$"):
+    with pytest.raises(ValueError, match=r"^broker 3 is attached already$"):
         network.attach(3, Recorder(3, network, []), False)
 
 

@@ -109,5 +109,5 @@ def test_without_a_service_model_local_work_is_done_at_once():
 def test_a_broker_that_is_down_takes_no_work():
     stage = Stage(1)
     stage.network.crash(0)
-    with pytest.raises(ValueError, match="^broker 0 is down and takes no work$"):
+    with pytest.raises(ValueError, match=r"^broker 0 is down and takes no work$"):
         stage.network.submit(0, lambda: None)

@@ -34,8 +34,8 @@ from pysim.wire import Envelope
 from pysim.workloads.operations import Operation
 from tests.network.ns3_stage import (
     MS,
-    S,
     Relay,
+    S,
     changes,
     events,
     hashes,
@@ -45,7 +45,7 @@ from tests.network.ns3_stage import (
     total,
 )
 
-# Links -------------------------------------------------------------------------------------------
+# Links ------------------------------------------------------------
 
 
 def test_a_cut_link_loses_what_is_in_flight_and_tells_both_ends(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_long_datagram_travels_in_fragments_and_is_lost_once() -> None:
         assert 10 < row.lost_packet < 50
 
 
-# Brokers -----------------------------------------------------------------------------------------
+# Brokers ------------------------------------------------------------
 
 
 def test_a_crashed_broker_hears_nothing_and_starts_afresh() -> None:
@@ -202,7 +202,7 @@ def test_service_times_add_up_in_one_queue() -> None:
         assert sim.balance() == []
 
 
-# Malformed input ---------------------------------------------------------------------------------
+# Malformed input ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def inject(sim: Simulation, leaf: int, data: bytes) -> None:
     sim.transport.inject(leaf, 0, data)  # type: ignore[attr-defined]
 
 
-# Errors, interrupts, one run after another -----------------------------------------------------------
+# Errors, interrupts, one run after another ------------------------------------------------------------
 
 
 class Faulty(Relay):
@@ -379,7 +379,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
-# Determinism and agreement ---------------------------------------------------------------------------
+# Determinism and agreement ------------------------------------------------------------
 
 
 def test_two_processes_write_identical_captures(tmp_path: Path) -> None:
@@ -393,7 +393,8 @@ def test_two_processes_write_identical_captures(tmp_path: Path) -> None:
         from tests.network.ns3_stage import MS, S, publish, simulation
         link = LinkSettings(loss=0.02)
         tree = nx.balanced_tree(3, 3)
-        with simulation(tree, link=link, capture="both", capture_directory=Path(sys.argv[1])) as sim:
+        captures = dict(capture="both", capture_directory=Path(sys.argv[1]))
+        with simulation(tree, link=link, **captures) as sim:
             sim.add_operations(publish(2 * S + i * 7 * MS, i % 40) for i in range(200))
             sim.add_faults([LinkReplace(2500 * MS, (0, 1), (2, 39), repair=50 * MS),
                             BrokerCrash(3 * S, 3)])
@@ -469,7 +470,7 @@ def contains(letter: str) -> object:
     return parse(f'body contains "{letter}"')
 
 
-# ns-3's own view -------------------------------------------------------------------------------------
+# ns-3's own view ------------------------------------------------------------
 
 
 def test_the_application_is_a_citizen_of_ns3() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pysim.network.ns3 import MatrixUnderlay, RouterUnderlay
 from pysim.network.transport import LinkSettings
 from pysim.wire import Envelope
-from tests.network.ns3_stage import MS, S, Relay, events, packets, publish, simulation
+from tests.network.ns3_stage import MS, Relay, S, events, packets, publish, simulation
 
 PPP, IP, TCP, TIMESTAMPS = 2, 20, 20, 12
 TCP_TICK = 1

@@ -178,7 +178,7 @@ def test_a_crash_ends_the_subscriptions_of_a_brokers_clients_and_of_no_others():
 
 
 def test_an_event_that_nobody_published_is_an_error():
-    with pytest.raises(ValueError, match="^event 9:1 came to client 0 but was never published$"):
+    with pytest.raises(ValueError, match=r"^event 9:1 came to client 0 but was never published$"):
         Observer().delivered(1, 0, event(1, "a"), 5)
 
 
@@ -274,9 +274,7 @@ def test_the_statement_agrees_with_a_plain_reading_of_its_definitions(script):
             envelope = event(time, body)
             observer.published(*who, envelope, time)
             plain.events[envelope.id] = body
-            plain.due |= {
-                (s, envelope.id) for s, _ in plain.subscriptions if plain.wants(s, body)
-            }
+            plain.due |= {(s, envelope.id) for s, _ in plain.subscriptions if plain.wants(s, body)}
         elif plain.events:
             name = sorted(plain.events)[number % len(plain.events)]
             observer.delivered(*who, event(name.sequence, plain.events[name]), time)

@@ -186,7 +186,7 @@ def test_operations_cannot_be_added_to_the_past():
 def test_an_operation_at_an_unknown_broker_is_an_error():
     run = simulation()
     run.add_operations([act(10, 9, "subscribe")])
-    with pytest.raises(ValueError, match="^there is no broker 9 for subscribe of client 0 at"):
+    with pytest.raises(ValueError, match=r"^there is no broker 9 for subscribe of client 0 at"):
         run.run(1)
 
 
@@ -235,7 +235,7 @@ def test_broker_ids_are_integers_that_fit_the_header():
     for broker in ("a", -1, 2**32, True):
         tree = nx.Graph()
         tree.add_node(broker)
-        with pytest.raises(ValueError, match="should be an integer from 0 to 4294967295$"):
+        with pytest.raises(ValueError, match=r"should be an integer from 0 to 4294967295$"):
             simulation(tree=tree)
 
 
@@ -312,7 +312,7 @@ def test_every_reaction_is_guarded(reaction, text):
     run = simulation(failing_in(reaction))
     run.add_faults([LinkBreak(100 * MS, 1, 2)])
     run.add_operations([act(50, 2, "subscribe")])
-    with pytest.raises(AgentError, match=f"^{text}: RuntimeError: no$"):
+    with pytest.raises(AgentError, match=rf"^{text}: RuntimeError: no$"):
         run.run(1)
 
 
@@ -325,9 +325,9 @@ def test_a_failing_constructor_and_a_failing_timer_are_guarded():
         def start(self):
             self.world.schedule(0.25, lambda: 1 // 0)
 
-    with pytest.raises(AgentError, match="^broker 0 failed at 0.000000000 s while starting: Run"):
+    with pytest.raises(AgentError, match=r"^broker 0 failed at 0.000000000 s while starting: Run"):
         simulation(Unborn).run(1)
-    with pytest.raises(AgentError, match="^broker 0 failed at 0.250000000 s on a timer: ZeroDiv"):
+    with pytest.raises(AgentError, match=r"^broker 0 failed at 0.250000000 s on a timer: ZeroDiv"):
         simulation(TimeBomb).run(1)
 
 
@@ -361,7 +361,9 @@ def test_a_notice_that_was_never_heard_is_void(diary):
     run = simulation(diary)
     run.add_faults(
         [
-            LinkCreate(10 * MS, 2, 3, LinkSettings(delay=0.001), {2: LinkNotice(1), 3: LinkNotice(1)}),
+            LinkCreate(
+                10 * MS, 2, 3, LinkSettings(delay=0.001), {2: LinkNotice(1), 3: LinkNotice(1)}
+            ),
             LinkBreak(12_500_000, 2, 3),
             LinkCreate(20 * MS, 2, 3, LinkSettings(delay=0.001)),
         ]
@@ -377,9 +379,7 @@ def test_a_notice_that_was_never_heard_is_void(diary):
 
 def test_a_broker_crashes_and_comes_back_fresh_with_its_links(diary):
     run = simulation(diary)
-    run.add_operations(
-        [act(5, 1, "subscribe"), act(15, 1, "subscribe"), act(40, 0, "publish")]
-    )
+    run.add_operations([act(5, 1, "subscribe"), act(15, 1, "subscribe"), act(40, 0, "publish")])
     run.add_faults([BrokerCrash(10 * MS, 1), BrokerRestart(20 * MS, 1)])
     run.run(0.005)
     diary.log.clear()
@@ -437,7 +437,7 @@ def test_a_loss_rate_changes_when_its_time_comes():
 def test_faults_are_checked_before_the_run_and_together_with_earlier_ones():
     run = simulation()
     run.add_faults([LinkBreak(10 * MS, 0, 1)])
-    with pytest.raises(FaultError, match="^at 0.020000000 s, break of link 0-1: there is no link"):
+    with pytest.raises(FaultError, match=r"^at 0.020000000 s, break of link 0-1: there is no link"):
         run.add_faults([LinkBreak(20 * MS, 0, 1)])
     run.add_faults([LinkCreate(15 * MS, 0, 1), LinkBreak(20 * MS, 0, 1)])
     run.run(1)
@@ -465,9 +465,7 @@ def test_a_fault_that_turns_out_impossible_during_the_run_says_so():
     run.add_faults([LinkBreak(20 * MS, 0, 1)])
     run.run(0.010)
     run.transport.malformed(0, 1)
-    message = (
-        "^at 0.020000000 s, break of link 0-1: there is no link between brokers 0 and 1$"
-    )
+    message = "^at 0.020000000 s, break of link 0-1: there is no link between brokers 0 and 1$"
     with pytest.raises(FaultError, match=message):
         run.run(1)
 
@@ -509,7 +507,7 @@ def test_an_agents_own_oversized_message_is_its_error_and_not_the_senders():
 
     run = simulation(Bloating)
     run.add_operations([act(10, 0, "publish")])
-    with pytest.raises(AgentError, match="^broker 1 failed .* handling <event 0:1, .*exceeds"):
+    with pytest.raises(AgentError, match=r"^broker 1 failed .* handling <event 0:1, .*exceeds"):
         run.run(1)
     assert run.transport.malformed_frames == 0
 

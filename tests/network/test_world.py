@@ -70,7 +70,7 @@ def test_deliveries_and_records_carry_broker_and_time(network, world, notes):
 
 def test_a_message_that_cannot_be_sent_is_not_booked(network, world):
     network.attach(3, None, False)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="^broker 3 has no link to broker 4$"):
+    with pytest.raises(ValueError, match=r"^broker 3 has no link to broker 4$"):
         world.send(4, Flush(1))
     assert world._books == AgentBooks()
 
