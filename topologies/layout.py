@@ -88,7 +88,9 @@ def _line(graph: nx.Graph) -> Array:
     """Along the line, turning back at the end of each row."""
     require_tree(graph)
     if max(degree for _, degree in graph.degree()) > 2:
-        raise TopologyError(f"topology '{graph.name}' is not a line: some broker has more than 2 links")
+        raise TopologyError(
+            f"topology '{graph.name}' is not a line: some broker has more than 2 links"
+        )
     ends = [node for node, degree in graph.degree() if degree <= 1]
     order = list(nx.dfs_preorder_nodes(graph, ends[0]))
     row_length = max(20, math.ceil(math.sqrt(3 * len(order))))

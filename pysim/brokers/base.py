@@ -29,6 +29,8 @@ class Broker:
     """
 
     name: ClassVar[str] = ""
+    needs_tree: ClassVar[bool] = True
+    """Whether the protocol works on overlays without cycles only."""
 
     def __init__(self, world: World) -> None:
         self.world = world

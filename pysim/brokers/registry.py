@@ -3,14 +3,14 @@
 It must not know any protocol: each registers itself, ours and those of others alike.
 """
 
-import difflib
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from pysim.brokers.base import Broker
+from pysim.naming import suggestion
 from pysim.network.world import World
 
 _BrokerType = TypeVar("_BrokerType", bound=type[Broker])
@@ -65,7 +65,7 @@ def make(name: str, world: World, **settings: Any) -> Broker:
     known = options(name)
     for setting in settings:
         if setting not in known:
-            hint = _hint(setting, known)
+            hint = suggestion(setting, known)
             raise ProtocolError(f"protocol {name!r} has no option {setting!r}{hint}")
     for option in known.values():
         if option.default is REQUIRED and option.name not in settings:
@@ -79,7 +79,7 @@ _PROTOCOLS: dict[str, type[Broker]] = {}
 def _protocol(name: str) -> type[Broker]:
     broker = _PROTOCOLS.get(name)
     if broker is None:
-        raise ProtocolError(f"unknown protocol {name!r}{_hint(name, _PROTOCOLS)}")
+        raise ProtocolError(f"unknown protocol {name!r}{suggestion(name, _PROTOCOLS)}")
     return broker
 
 
@@ -89,11 +89,3 @@ def _option(parameter: inspect.Parameter, hint: Any) -> Option:
         kind, *extras = get_args(hint)
         help_text = next((extra for extra in extras if isinstance(extra, str)), "")
     return Option(parameter.name, kind, parameter.default, help_text)
-
-
-def _hint(name: str, choices: Iterable[str]) -> str:
-    names = sorted(choices)
-    nearest = difflib.get_close_matches(name, names, n=1)
-    if nearest:
-        return f"; did you mean {nearest[0]!r}?"
-    return f"; choose from {', '.join(names)}" if names else "; it has none"

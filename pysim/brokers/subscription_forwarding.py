@@ -58,12 +58,14 @@ class SubscriptionForwarding(Broker):
 
     def _route(self, origin: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
-        message = cast(Event, event.message)
-        matching = self._index.match(message.attributes)
-        subscribers = {subscriber for p in matching for subscriber in self._table[p]}
+        subscribers: set[BrokerId] = set()
+        for pattern in self._index.match(cast(Event, event.message).attributes):
+            subscribers |= self._table[pattern]
         if self.world.id in subscribers:
             self.deliver_locally(event)
-        for neighbor in sorted(subscribers - {origin, self.world.id}):
+            subscribers.remove(self.world.id)
+        subscribers.discard(origin)
+        for neighbor in sorted(subscribers):
             self.world.send(neighbor, event)
 
     # Subscriptions and unsubscriptions

@@ -1,7 +1,7 @@
 """The two-step engine for Boolean filters: first the predicates, then the filters they may decide.
 
 It must not know how a predicate is found; that is the predicate index's part. The steps are those
-of `papers/subscription-pruning.txt`, Sec. 4.4. Distinct predicates are kept once, however many
+of Bittner and Hinze on subscription tree pruning, Sec. 4.4. Distinct predicates are kept once, however many
 filters contain them. An event's fulfilled predicates are looked up in one-dimensional indexes; the
 association table names the filters of each; a filter becomes a candidate when the number of its
 fulfilled predicates reaches the minimum that it needs to match; candidates are evaluated.
@@ -82,6 +82,8 @@ class CountingIndex(Generic[K]):
                 matched |= association.decided
             if association.triggered:
                 touched |= association.triggered
+        if not touched and not self._always_candidates:
+            return matched  # the usual case where every filter is one predicate
         for candidate in self._candidates(touched, fulfilled):
             if candidate.is_proven_by_count or candidate.filter.matches(event):
                 matched.add(candidate.key)

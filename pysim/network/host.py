@@ -95,14 +95,11 @@ class Host:
         try:
             envelope = Envelope(frame)
         except WireError as error:
-            self._enter_unreadable(frame)
+            # Booked under the type that the transport takes it for.
+            self.books.enter_received(type_code(frame), len(frame))
             self._reject(sender, error)
             return None
-        entry = self.books.received.get(envelope.type)
-        if entry is None:
-            entry = self.books.received[envelope.type] = [0, 0]
-        entry[0] += 1
-        entry[1] += len(frame)
+        self.books.enter_received(envelope.type, len(frame))
         if self._costs is not None:
             return self._serve(envelope, lambda: self._handle(agent, sender, envelope))
         self._handle(agent, sender, envelope)
@@ -138,12 +135,6 @@ class Host:
             raise
         except Exception as error:
             raise AgentError(self.world.id, self._transport.now, activity, error) from error
-
-    def _enter_unreadable(self, frame: bytes) -> None:
-        """Book a frame whose header is wrong under the type that the transport takes it for."""
-        entry = self.books.received.setdefault(type_code(frame), [0, 0])
-        entry[0] += 1
-        entry[1] += len(frame)
 
     def _handle(self, agent: Agent, sender: BrokerId, envelope: Envelope) -> None:
         try:

@@ -3,12 +3,12 @@
 It must not know protocols; of an agent it asks nothing but the size of its table.
 """
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pysim.naming import suggestion
 from pysim.network.host import CostModel
 from pysim.wire import Envelope, message_types, type_name
 
@@ -73,13 +73,13 @@ _MODELS: Mapping[str, type[TypeCost] | type[TableCost] | None] = {
 def cost_model(name: str, **settings: Any) -> CostModel | None:
     """The model of that name (``none``, ``type``, ``table``); None means no queue at all."""
     if name not in _MODELS:
-        raise ValueError(f"unknown cost model {name!r}{_hint(name, _MODELS)}")
+        raise ValueError(f"unknown cost model {name!r}{suggestion(name, _MODELS)}")
     model = _MODELS[name]
     known = model.__dataclass_fields__ if model else {}
     for setting in settings:
         if setting not in known:
             raise ValueError(
-                f"cost model {name!r} has no setting {setting!r}{_hint(setting, known)}"
+                f"cost model {name!r} has no setting {setting!r}{suggestion(setting, known)}"
             )
     return model(**settings) if model else None
 
@@ -92,18 +92,12 @@ def _check_names(names: Iterable[str]) -> None:
     known = [LOCAL, *(kind.name for kind in message_types().values())]
     for name in names:
         if name not in known:
-            raise ValueError(f"unknown message type {name!r} in a cost model{_hint(name, known)}")
+            raise ValueError(
+                f"unknown message type {name!r} in a cost model{suggestion(name, known)}"
+            )
 
 
 def _check_times(times: Mapping[str, float]) -> None:
     for name, seconds in times.items():
         if not 0 <= seconds < math.inf:
             raise ValueError(f"{name}(={seconds}) should be a finite time of >= 0 seconds")
-
-
-def _hint(name: str, choices: Iterable[str]) -> str:
-    names = sorted(choices)
-    nearest = difflib.get_close_matches(name, names, n=1)
-    if nearest:
-        return f"; did you mean {nearest[0]!r}?"
-    return f"; choose from {', '.join(names)}" if names else ""

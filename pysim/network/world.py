@@ -5,10 +5,10 @@ generator, and it cannot tell which network carries its messages.
 """
 
 import random
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
+from zlib import crc32
 
 from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
 from pysim.wire import Envelope, Message, WireError
@@ -47,6 +47,27 @@ class AgentBooks:
     received: dict[int, list[int]] = field(default_factory=dict)
     contents: dict[BrokerId, int] = field(default_factory=dict)
     """A running checksum per target over the frames sent to it, for the run's fingerprint."""
+
+    def enter_sent(self, target: BrokerId, envelope: Envelope) -> None:
+        """Book a frame that was handed to the network."""
+        frame = envelope.frame
+        try:
+            entry = self.sent[envelope.type]
+        except KeyError:
+            entry = self.sent[envelope.type] = [0, 0]
+        entry[0] += 1
+        entry[1] += len(frame)
+        contents = self.contents
+        contents[target] = crc32(frame, contents.get(target, 0))
+
+    def enter_received(self, code: int, size: int) -> None:
+        """Book a frame that came to the agent."""
+        try:
+            entry = self.received[code]
+        except KeyError:
+            entry = self.received[code] = [0, 0]
+        entry[0] += 1
+        entry[1] += size
 
 
 class Timer:
@@ -107,7 +128,7 @@ class World:
         """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transmit(self.id, neighbor, envelope.frame)
-        self._enter(neighbor, envelope)
+        self._books.enter_sent(neighbor, envelope)
 
     def send_direct(
         self, broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
@@ -115,7 +136,7 @@ class World:
         """Send to any broker off the overlay, by unicast over the simulated IP network."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transport.send_direct(self.id, broker, envelope.frame, protocol)
-        self._enter(broker, envelope)
+        self._books.enter_sent(broker, envelope)
 
     def schedule(self, delay: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` after `delay` seconds of simulated time, unless the broker crashes."""
@@ -156,16 +177,6 @@ class World:
         """The broker crashed: what its agent scheduled is void, and it has no neighbors."""
         self._life += 1
         self.neighbors = ()
-
-    def _enter(self, target: BrokerId, envelope: Envelope) -> None:
-        books = self._books
-        frame = envelope.frame
-        entry = books.sent.get(envelope.type)
-        if entry is None:
-            entry = books.sent[envelope.type] = [0, 0]
-        entry[0] += 1
-        entry[1] += len(frame)
-        books.contents[target] = zlib.crc32(frame, books.contents.get(target, 0))
 
 
 def _unguarded(activity: str, task: Callable[[], None]) -> None:

@@ -1,0 +1,203 @@
+"""Random plans for a run: a tree of brokers, clients that come and go, links and brokers that fail.
+
+A plan is drawn as a list of small numbers and read as a program, so that hypothesis can shrink it.
+Whatever the numbers are, the overlay stays a forest, and at the end it is one tree again: broken
+links that wait for repair, links of crashed brokers and live links are together always a tree.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import networkx as nx
+from hypothesis import strategies as st
+
+from pysim.filters import parse
+from pysim.network import (
+    BrokerCrash,
+    BrokerRestart,
+    CostModel,
+    Fault,
+    LinkBreak,
+    LinkCreate,
+    LinkSettings,
+    TableCost,
+    TypeCost,
+)
+from pysim.network.faults import Overlay
+from pysim.workloads.operations import Operation
+
+US = 1_000
+
+PATTERNS = [
+    parse(text)
+    for text in (
+        'body contains "x"',
+        'body contains "y"',
+        'body contains "z"',
+        "price < 5",
+        'price in [3, 9] and body contains "x"',
+        'not exists price or body prefix "y"',
+    )
+]
+
+EVENTS: list[dict[str, Any]] = [
+    {"body": "x"},
+    {"body": "zy"},
+    {"body": "yxz", "price": 4},
+    {"price": 8},
+    {"price": 1},
+    {},
+]
+
+DELAYS = (0.0, 0.000_5, 0.001, 0.003)
+"""Of links, in seconds; the gaps between steps are of the same order."""
+
+GAPS = (0, 300, 1_000, 2_500, 40_000)
+"""Between one step and the next, in microseconds."""
+
+COSTS: tuple[CostModel | None, ...] = (
+    None,
+    TypeCost(0.0),
+    TypeCost(0.000_7, {"event": 0.000_2, "local": 0.002}),
+    TableCost(fixed=0.000_1, per_entry=0.000_3),
+)
+
+
+@dataclass
+class Plan:
+    """What happens in a run, up to `end` (ns), when the overlay is the tree `final`."""
+
+    tree: nx.Graph
+    delays: tuple[int, ...]
+    costs: CostModel | None
+    operations: list[Operation] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    end: int = 0
+    final: nx.Graph = field(default_factory=nx.Graph)
+
+    def link_settings(self, a: int, b: int) -> LinkSettings:
+        """The delay of a link, whenever it is made."""
+        return LinkSettings(delay=DELAYS[self.delays[(7 * a + b) % len(self.delays)]])
+
+    def __repr__(self) -> str:
+        steps = sorted([*self.operations, *self.faults], key=lambda step: step.time)
+        lines = [f"tree {sorted(self.tree.edges)}, costs {self.costs}", *map(str, steps)]
+        return "\n".join(lines)
+
+
+@st.composite
+def plans(
+    draw: st.DrawFn,
+    max_brokers: int = 12,
+    min_brokers: int = 2,
+    max_steps: int = 40,
+    costs: tuple[CostModel | None, ...] = COSTS,
+) -> Plan:
+    """Plans with that many brokers and steps at most."""
+    n = draw(st.integers(min_brokers, max_brokers))
+    tree = nx.Graph()
+    tree.add_nodes_from(range(n))
+    parents = draw(st.lists(st.integers(0, 2**16), min_size=n - 1, max_size=n - 1))
+    tree.add_edges_from((child, parents[child - 1] % child) for child in range(1, n))
+    delays = draw(st.lists(st.integers(0, len(DELAYS) - 1), min_size=1, max_size=3))
+    plan = Plan(tree, tuple(delays), draw(st.sampled_from(costs)))
+    _Author(plan).write(draw(st.lists(_numbers, max_size=max_steps)))
+    return plan
+
+
+_numbers = st.tuples(
+    st.sampled_from("ssssuupppbbrrkl"),
+    st.integers(0, 255),
+    st.integers(0, 255),
+    st.integers(0, 255),
+    st.integers(0, len(GAPS) - 1),
+)
+
+
+class _Author:
+    """Reads numbers as steps; a step that cannot be done is left out."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.overlay = Overlay(plan.tree)
+        self.time = 0
+        self.broken: list[tuple[int, int]] = []
+        self.subscriptions: list[tuple[int, int, int]] = []
+
+    def write(self, steps: list[tuple[str, int, int, int, int]]) -> None:
+        acts = {
+            "s": self.subscribe,
+            "u": self.unsubscribe,
+            "p": self.publish,
+            "b": self.break_link,
+            "r": self.repair,
+            "k": self.crash,
+            "l": self.restart,
+        }
+        for letter, x, y, z, gap in steps:
+            self.time += GAPS[gap] * US
+            acts[letter](x, y, z)
+        self.finish()
+
+    def subscribe(self, x: int, y: int, z: int) -> None:
+        who = (x % len(self.plan.tree), y % 2, z % len(PATTERNS))
+        self.subscriptions.append(who)
+        self.operate("subscribe", *who)
+
+    def unsubscribe(self, x: int, y: int, z: int) -> None:
+        if self.subscriptions:
+            self.operate("unsubscribe", *self.subscriptions.pop(x % len(self.subscriptions)))
+
+    def publish(self, x: int, y: int, z: int) -> None:
+        event = EVENTS[z % len(EVENTS)]
+        broker = x % len(self.plan.tree)
+        self.plan.operations.append(Operation(self.time, broker, "publish", attributes=event))
+
+    def operate(self, action: Any, broker: int, client: int, number: int) -> None:
+        self.plan.operations.append(
+            Operation(self.time, broker, action, client, filter=PATTERNS[number])
+        )
+
+    def break_link(self, x: int, y: int, z: int) -> None:
+        links = self.overlay.links()
+        if links:
+            link = links[x % len(links)]
+            self.overlay.cut(*link, {})
+            self.broken.append(link)
+            self.plan.faults.append(LinkBreak(self.time, *link))
+
+    def repair(self, x: int, y: int, z: int) -> None:
+        """Join the parts that now hold the ends of a broken link; it may be that very link."""
+        if not self.broken:
+            return
+        old = self.broken[x % len(self.broken)]
+        sides = [sorted(self.part(end) - self.overlay.down) for end in old]
+        if all(sides):
+            self.broken.remove(old)
+            new = (sides[0][y % len(sides[0])], sides[1][z % len(sides[1])])
+            self.overlay.join(*new, None, {})
+            self.plan.faults.append(LinkCreate(self.time, *new))
+
+    def part(self, broker: int) -> set[int]:
+        return set(nx.node_connected_component(self.overlay.graph, broker))
+
+    def crash(self, x: int, y: int, z: int) -> None:
+        broker = x % len(self.plan.tree)
+        if broker not in self.overlay.down:
+            self.overlay.crash(broker)
+            self.plan.faults.append(BrokerCrash(self.time, broker))
+
+    def restart(self, x: int, y: int, z: int) -> None:
+        if self.overlay.down:
+            broker = sorted(self.overlay.down)[x % len(self.overlay.down)]
+            self.overlay.restart(broker)
+            self.plan.faults.append(BrokerRestart(self.time, broker))
+
+    def finish(self) -> None:
+        while self.overlay.down:
+            self.restart(0, 0, 0)
+        while self.broken:
+            self.repair(0, 0, 0)
+        self.plan.end = self.time
+        self.plan.final = self.overlay.graph
+        assert nx.is_tree(self.plan.final)

@@ -1,0 +1,155 @@
+"""Whatever happens before, once it is quiet every table is right and every delivery exact.
+
+Each case is a random plan: subscriptions, publications, broken and replaced links (that overlap),
+crashes and restarts, with and without a service model. During it, events may get lost or come
+twice, as they may with STRAWMAN; afterwards nothing may.
+"""
+
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from pysim.brokers import make
+from pysim.filters import Filter
+from pysim.network import NANOSECONDS, MemoryTransport, Simulation
+from pysim.workloads.operations import Operation
+
+from .laboratory import expected_tables
+from .plans import EVENTS, Plan, plans
+
+QUIET = 60 * NANOSECONDS
+
+many = settings(
+    max_examples=1000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+few = settings(many, max_examples=40)
+
+VARIANTS = [
+    pytest.param("subscription-forwarding", {}, id="told"),
+    pytest.param("subscription-forwarding", {"literal": True}, id="literal"),
+    pytest.param("event-forwarding", {}, id="event-forwarding"),
+]
+
+
+def simulate(plan: Plan, protocol: str, options: dict[str, bool]) -> Simulation:
+    """Carry a plan out and wait until nothing moves any more."""
+    run = Simulation(
+        MemoryTransport(),
+        plan.tree,
+        partial(make, protocol, **options),
+        seed=1,
+        costs=plan.costs,
+        link_settings=plan.link_settings,
+    )
+    run.add_faults(plan.faults)
+    run.add_operations(plan.operations)
+    run.run((plan.end + QUIET) / NANOSECONDS)
+    return run
+
+
+def standing(run: Simulation) -> list[tuple[int, Filter]]:
+    return [(row.broker, row.filter) for row in run.observer.subscriptions if row.until is None]
+
+
+def check_quiet(run: Simulation) -> None:
+    """Nothing is under way, and the books balance."""
+    assert run.balance() == []
+    assert all(row.unfinished == 0 for row in run.transport.counters())
+    assert all(row.length == 0 for row in run.transport.queues())
+    assert run.observer.statement().spurious == 0
+
+
+def check_tables(run: Simulation, plan: Plan) -> None:
+    assert sorted(run.overlay.links()) == sorted((min(e), max(e)) for e in plan.final.edges)
+    expected = expected_tables(plan.final, standing(run))
+    actual = {broker: host.agent.routing_table() for broker, host in run.hosts.items()}
+    assert actual == expected
+
+
+def check_deliveries(run: Simulation) -> None:
+    """Publish everything everywhere: all that is due comes, once, and nothing else."""
+    before = len(run.observer.events)
+    start = run.transport.now
+    broker_events = [(broker, event) for broker in run.hosts for event in EVENTS]
+    run.add_operations(
+        Operation(start, broker, "publish", attributes=event) for broker, event in broker_events
+    )
+    run.run((start + QUIET) / NANOSECONDS)
+    wanted = {
+        (event.id, row.broker, row.client)
+        for event, (_, attributes) in zip(run.observer.events[before:], broker_events, strict=True)
+        for row in run.observer.subscriptions
+        if row.until is None and row.filter.matches(attributes)
+    }
+    got = [
+        (row.event, row.broker, row.client)
+        for row in run.observer.deliveries
+        if row.published >= start
+    ]
+    assert len(got) == len(set(got))
+    assert set(got) == wanted
+    missing = {event for event, _, _ in run.observer.missing()}
+    assert missing.isdisjoint(event for event, _, _ in wanted)
+
+
+def check_all(plan: Plan, protocol: str, options: dict[str, bool]) -> None:
+    run = simulate(plan, protocol, options)
+    check_quiet(run)
+    if protocol == "subscription-forwarding":
+        check_tables(run, plan)
+    check_deliveries(run)
+    check_quiet(run)
+
+
+@pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@many
+@given(plan=plans())
+def test_after_quiescence_tables_and_deliveries_are_exact(protocol, options, plan):
+    check_all(plan, protocol, options)
+
+
+@pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@few
+@given(plan=plans(min_brokers=40, max_brokers=40, max_steps=80))
+def test_forty_brokers_are_exact_too(protocol, options, plan):
+    check_all(plan, protocol, options)
+
+
+@settings(many, max_examples=500)
+@given(plan=plans())
+def test_under_strawman_counting_subscribers_sends_what_told_state_sends(plan):
+    """Told state saves nothing here: what was told always follows from the table."""
+    told = simulate(plan, "subscription-forwarding", {})
+    literal = simulate(plan, "subscription-forwarding", {"literal": True})
+    assert told.fingerprint() == literal.fingerprint()
+
+
+@settings(many, max_examples=300)
+@given(plan=plans())
+def test_the_same_plan_gives_the_same_fingerprints(plan):
+    runs = [simulate(plan, "subscription-forwarding", {}) for _ in range(2)]
+    assert runs[0].fingerprint() == runs[1].fingerprint()
+    assert runs[0].transport.counters() == runs[1].transport.counters()
+    assert runs[0].observer.deliveries == runs[1].observer.deliveries
+
+
+@settings(many, max_examples=300)
+@given(plan=plans(costs=(None,)))
+def test_without_faults_nothing_is_ever_lost_or_doubled(plan):
+    """A quiet tree: what is missing was published while its subscription was still spreading."""
+    plan.faults.clear()
+    plan.final = plan.tree
+    for protocol in ("subscription-forwarding", "event-forwarding"):
+        run = simulate(plan, protocol, {})
+        statement = run.observer.statement()
+        assert statement.duplicate == statement.spurious == 0
+        if protocol == "event-forwarding" and connected_from_the_start(plan):
+            assert statement.missing == 0
+
+
+def connected_from_the_start(plan: Plan) -> bool:
+    """Whether clients act only once all links are up."""
+    return all(operation.time >= 10_000_000 for operation in plan.operations)
