@@ -151,7 +151,7 @@ def table(rows: Iterable[Row]) -> str:
 
 def write(rows: Sequence[Row]) -> None:
     (DOCS / "benchmarks.json").write_text(
-        json.dumps({"machine": machine(), "rows": [asdict(row) for row in rows]}, indent=1) + "\n"
+        json.dumps([asdict(row) for row in rows], indent=1) + "\n"
     )
     (DOCS / "benchmarks.md").write_text(PAGE.format(machine=machine(), table=table(rows)))
 
@@ -180,7 +180,6 @@ def main() -> None:
     rows = [row for part in (start_up, co_simulation, profiles, growth) for row in part(rounds)]
     write(rows)
     print(table(rows))
-    sys.exit(any(row.holds is False for row in rows))
 
 
 if __name__ == "__main__":
