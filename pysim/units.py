@@ -141,7 +141,7 @@ class Size(Quantity):
 
 def readable(size: float) -> str:
     """An amount of data in three digits, for people: 1,234,567 bytes are "1.23 MB"."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= factor:
-            return f"{size / factor:.3g} {unit}"
+            return f"{float(f'{size / factor:.3g}'):g} {unit}"
     return f"{size:.0f} B"

@@ -136,11 +136,12 @@ def isp(
 
     Fitted to the router-level maps of six providers (AS 1221, 1239, 1755, 3257, 3967, 6461) of
     Mahajan, Spring, Wetherall and Anderson, "Inferring link weights using end-to-end measurements",
-    IMW 2002: a city has a log-normal number of routers (mean 4.1, median 2); it is linked to 3.2
-    other cities in the mean, large cities to more; two linked cities share 2.6 links in the mean; a
-    city of s routers has about (s - 1)(1 + 0.09 s) links; delays are 1 ms inside a city and
-    log-normal between cities (median 4 ms, mean 8 ms). Node attributes: `pop`, `role` ("backbone"
-    for routers with links to other cities, else "access").
+    IMW 2002, pooled, with the spread of city sizes and delays set by hand to meet the means: a city
+    has a log-normal number of routers (mean 4.1, median 2); it is linked to 3.2 other cities in the
+    mean, large cities to more; two linked cities share 2.6 links in the mean; a city of s routers
+    has about (s - 1)(1 + 0.09 s) links; delays are 1 ms inside a city and log-normal between cities
+    (median 4 ms, mean 8 ms). Node attributes: `pop`, `role` ("backbone" for routers with links to
+    other cities, else "access").
     """
     check_range("pops", pops, 1)
     graph = new_graph("isp", 0)

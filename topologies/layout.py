@@ -19,9 +19,9 @@ Layout = Literal["auto", "line", "tree", "place", "force"]
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
-# On a map, links reach to neighbors: mean link over mean distance is about 2 / sqrt(n), up to 4 for
-# the maps of the Topology Zoo. In the planes of GT-ITM and Waxman models it is 8 and more, and the
-# nodes' places show a tangle.
+# On a map, links reach to neighbors: mean link over mean distance, times sqrt(n), is 2.1 in the
+# median of the Topology Zoo's maps and 4.0 at most. For 100 nodes in the plane of the GT-ITM or
+# Waxman model it is about 7, for 1000 above 10, and the nodes' places show a tangle.
 _TELLING_PLACES = 5.0
 
 

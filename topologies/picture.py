@@ -1,4 +1,4 @@
-"""A picture of any topology, from 2 nodes to some thousand; it knows neither formats nor protocols.
+"""A picture of any topology, from one node to 2000; it knows neither formats nor protocols.
 
 Colours are those of Okabe and Ito, which the colour-blind can tell apart; scales run from light to
 dark.
@@ -78,8 +78,8 @@ def draw(
     """Draw a topology into a PNG, SVG or PDF file, by its suffix.
 
     Nodes are coloured by role, or by degree where they have none. `loads` gives links a width and a
-    colour; both directions of a link add up, links not named carry nothing. Names are shown where
-    there is room for them; `labels` forces as many as fit, or none.
+    colour; both directions of a link add up, and links not named carry nothing. Names are shown
+    where there is room for them; `labels` forces as many as fit, or none.
     """
     target = Path(path)
     if target.suffix.lower() not in _SUFFIXES:
@@ -88,6 +88,9 @@ def draw(
         raise TopologyError(
             f"cannot draw {len(graph)} nodes: between 1 and {MOST_NODES} is possible"
         )
+    for u, v in loads or ():
+        if not graph.has_edge(u, v):
+            raise TopologyError(f"a load is given for {u}-{v}, which is not a link")
     # A salt of our own, and no date: the same topology gives the same file.
     with mpl.rc_context({"svg.hashsalt": "topologies", "font.family": "DejaVu Sans"}):
         picture = _Picture(graph, positions(graph, layout), loads, load_label)
@@ -221,7 +224,7 @@ class _Picture:
             handles=marks,
             loc="lower center",
             bbox_to_anchor=(0.5, 0.08 / self.figure.get_figheight()),
-            ncols=len(marks),
+            ncols=min(len(marks), _MOST_LEGEND_ENTRIES),
             frameon=False,
             fontsize=9,
             handletextpad=0.1,

@@ -21,9 +21,9 @@ _OVERLAY49 = ((3, 2), (3, 2), (3, 2), (3, 2), (3, 3, 3, 3))
 def overlay49() -> nx.Graph:
     """The 49 brokers of the covering experiments: a core A-B-C-D-E, inner brokers and edges.
 
-    Published (Li et al., Sec. V-A): 49 brokers, five core brokers A to E, publishers at three edge
-    brokers close to E, subscribers at the remaining edge brokers, regions of 2 to 4 adjacent
-    brokers. Decided, since Fig. 8 was lost: the core is a line; A to D have two inner brokers with
+    Published (incremental-covering.txt, Sec. VI-A, VI-I): 49 brokers, five core brokers A to E,
+    publishers at three edge brokers close to E, subscribers at the remaining edge brokers, regions
+    of 2 to 4 adjacent brokers. Decided, since Fig. 8 was lost: the core is a line; A to D have two inner brokers with
     3 and 2 edges; E has four with 3 edges each, and the last of these holds the publishers. That
     makes 5 core, 12 inner, 29 edge and 3 publisher brokers. The attribute `region` (0..11) groups
     an inner broker and its edges, for clustered placement; the core brokers have none.
@@ -54,8 +54,8 @@ def tiered(
 ) -> nx.Graph:
     """The tiered tree of the mobile scenario: one core broker above equal regions.
 
-    Published (Li et al., Sec. V-J, Fig. 17): tiers, of which the upper are the more loaded; four
-    regions, within which subscribers move; one broker called the core broker. Decided, since the
+    Published (incremental-covering.txt, Sec. VI-J, Fig. 17): tiers, of which the upper are the more
+    loaded; four regions, within which subscribers move; "the core broker". Decided, since the
     figure was lost: the core broker is the only one of tier 0 and in no region, its children head
     the regions, and every broker above the last tier has `fanout` children. The defaults give
     1 + 4 + 12 + 36 = 53 brokers, about the size of the same paper's 49-broker overlay. Node
@@ -84,8 +84,8 @@ def tiered(
 def workflow(*, domains: Annotated[int, "number of domains (business partners)"] = 4) -> nx.Graph:
     """The overlay of the workflow scenario: domains of ten brokers in three levels.
 
-    Published (Li et al., Sec. V-G): four domains of ten brokers in a three-level hierarchy, six
-    process engines in each. Decided: 1 + 3 + 6 brokers, so that each engine has an edge broker of
+    Published (incremental-covering.txt, Sec. VI-G): four domains of ten brokers in a three-level
+    hierarchy, six process engines in each. Decided: 1 + 3 + 6 brokers, so that each engine has an edge broker of
     its own, and the domains' heads in a line, like the core of the 49-broker overlay. Node
     attributes: `domain`, `level` (0 at the head).
     """

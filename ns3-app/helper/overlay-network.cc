@@ -1,6 +1,7 @@
 #include "overlay-network.h"
 
 #include "../model/address-plan.h"
+#include "../model/datagram-tag.h"
 #include "tcp-profile.h"
 
 #include "ns3/boolean.h"

@@ -1,6 +1,7 @@
 #include "broker-application.h"
 
 #include "address-plan.h"
+#include "datagram-tag.h"
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
@@ -19,7 +20,6 @@ namespace pysim
 
 NS_LOG_COMPONENT_DEFINE("PysimBrokerApplication");
 NS_OBJECT_ENSURE_REGISTERED(BrokerApplication);
-NS_OBJECT_ENSURE_REGISTERED(DatagramTag);
 
 namespace
 {
@@ -805,54 +805,6 @@ void
 BrokerApplication::CountMalformed()
 {
     m_malformed++;
-}
-
-// DatagramTag ------------------------------------------------------------------------------------
-
-TypeId
-DatagramTag::GetTypeId()
-{
-    static TypeId tid = TypeId("pysim::DatagramTag")
-                            .SetParent<Tag>()
-                            .SetGroupName("pysim")
-                            .AddConstructor<DatagramTag>();
-    return tid;
-}
-
-TypeId
-DatagramTag::GetInstanceTypeId() const
-{
-    return GetTypeId();
-}
-
-uint32_t
-DatagramTag::GetSerializedSize() const
-{
-    return 17;
-}
-
-void
-DatagramTag::Serialize(TagBuffer buffer) const
-{
-    buffer.WriteU32(source);
-    buffer.WriteU32(target);
-    buffer.WriteU8(type);
-    buffer.WriteU64(serial);
-}
-
-void
-DatagramTag::Deserialize(TagBuffer buffer)
-{
-    source = buffer.ReadU32();
-    target = buffer.ReadU32();
-    type = buffer.ReadU8();
-    serial = buffer.ReadU64();
-}
-
-void
-DatagramTag::Print(std::ostream& os) const
-{
-    os << source << " to " << target << " type " << uint32_t(type) << " serial " << serial;
 }
 
 } // namespace pysim

@@ -7,7 +7,7 @@ from typing import TextIO
 from pysim.network.transport import NANOSECONDS
 
 _TERMINAL_PAUSE = 0.1
-_PLAIN_PAUSE = 10.0
+_PLAIN_PAUSE = 10.0  # before the first line; each line doubles it
 _WIDTH = 24
 
 
@@ -33,6 +33,7 @@ class Progress:
         wall = time.monotonic()
         if wall - self._last >= self._pause:
             self._last = wall
+            self._pause *= 1 if self._terminal else 2
             line = describe(now / NANOSECONDS, self._duration, wall - self._begin)
             self._stream.write(f"\r\x1b[K{line}" if self._terminal else f"{line}\n")
             self._stream.flush()

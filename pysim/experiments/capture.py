@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pysim.experiments.plan import Plan
 from pysim.network.faults import LinkReplace
 from pysim.workloads import Volume
+from topologies import LatencyMatrix
 
 _RECORD_HEADER = 16
 _FILE_HEADER = 24
@@ -30,7 +31,7 @@ def largest_captures(plan: Plan) -> int:
     options = 40 if network.loss else 12  # selective acknowledgements, or time stamps alone
     size = traffic.bytes + packets * (_RECORD_HEADER + _PACKET_HEADERS + options)
     repeated = 1 / (1 - min(network.loss, 0.9))
-    return round(crossings * (_FILE_HEADER + size * repeated))
+    return round(crossings * size * repeated) + _FILE_HEADER * _files(plan)
 
 
 def _captured_crossings(plan: Plan) -> Iterator[int]:
@@ -42,8 +43,25 @@ def _captured_crossings(plan: Plan) -> Iterator[int]:
         yield 2 * len(network.capture)
         return
     ends = {"both": 2, "one": 1, "none": 0}[network.capture]
+    if ends and _is_matrix(plan):
+        ends = 2  # a host has one device, which is captured or not
     for a, b in plan.ground.overlay.edges:
         yield ends * plan.ground.way(a, b).hops
+
+
+def _files(plan: Plan) -> int:
+    """Captures at most: two for each link that ever exists, or one for each host."""
+    underlay, brokers = plan.ground.underlay, plan.setting.brokers
+    if underlay is None:
+        return 2 * (len(plan.ground.overlay.edges) + _changes(plan))
+    if isinstance(underlay.network, LatencyMatrix):
+        return brokers
+    return 2 * (len(underlay.network.edges) + brokers)
+
+
+def _is_matrix(plan: Plan) -> bool:
+    underlay = plan.ground.underlay
+    return underlay is not None and isinstance(underlay.network, LatencyMatrix)
 
 
 def _per_link(plan: Plan) -> Volume:

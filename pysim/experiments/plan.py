@@ -5,6 +5,7 @@ goes wrong, what a broker's CPU costs. It builds no network and writes no file.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -99,7 +100,8 @@ def _checked_workload(
         raise FieldError("workload", f"{problem} ({Duration(ready)})", bare=True)
     estimate = workload.estimate(setting)
     if estimate.largest > experiment.network.max_frame:
-        problem = f"the workload has messages of {Size(estimate.largest)}"
+        allowed = experiment.network.max_frame
+        problem = f"the workload has messages of {Size(estimate.largest)}, {allowed} are allowed"
         raise FieldError("network.max_frame", problem)
     return estimate
 
@@ -110,7 +112,7 @@ def _links_up(ground: Ground) -> float:
         ground.way(a, b).delay + ground.way(a, b).hops * _HANDSHAKE_BITS / ground.link(a, b).rate
         for a, b in ground.overlay.edges
     ]
-    return round(3 * max(ways, default=0.0) + _MARGIN, 6)
+    return math.ceil((3 * max(ways, default=0.0) + _MARGIN) * 1e4) / 1e4
 
 
 def _checked_faults(

@@ -45,8 +45,9 @@ class FieldError(ValueError):
 
     def sentence(self, raw: object) -> str:
         """The whole problem in words, with the value from the data that was read."""
-        bare = self.bare or "\n" in self.text or not self.key
-        subject = self.key if bare else f"{self.key} = {shown(value_at(raw, self.key))}"
+        given = value_at(raw, self.key)
+        bare = self.bare or given is None or "\n" in self.text or not self.key
+        subject = self.key if bare else f"{self.key} = {shown(given)}"
         return f"{subject}{' ' if self.text.startswith('is ') else ': '}{self.text}".lstrip(": ")
 
 

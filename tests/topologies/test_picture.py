@@ -169,6 +169,12 @@ def test_loads_get_a_scale_of_their_own(tmp_path: Path) -> None:
     assert "50" in said
 
 
+def test_error_on_a_load_of_what_is_no_link(tmp_path: Path) -> None:
+    graph = build("line", random.Random(1), brokers=4)
+    with pytest.raises(TopologyError, match="a load is given for 0-2, which is not a link"):
+        draw(graph, tmp_path / "x.png", loads={(0, 2): 1.0})
+
+
 def test_pieces_are_drawn_and_named_as_such(tmp_path: Path) -> None:
     graph = new_graph("pieces", 6, [(0, 1), (1, 2), (3, 4), (4, 5)])
     said = texts(svg(graph, tmp_path, title="in two"))

@@ -1,0 +1,87 @@
+#ifndef PYSIM_SIMULATION_IMPL_H
+#define PYSIM_SIMULATION_IMPL_H
+
+#include "ref.h"
+
+#include "facade.h"
+
+#include "../helper/overlay-network.h"
+
+#include "ns3/event-id.h"
+
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace pysim
+{
+
+class PythonAgent;
+
+/// A network and the Python objects that live on it: who is called, when, and what if it fails.
+struct Simulation::Impl
+{
+    /// Outlives the simulation as long as Python holds one of its functions.
+    struct Handle
+    {
+        Impl* simulation;
+    };
+
+    struct PythonTimer
+    {
+        ns3::EventId event;
+        Ref callback;
+    };
+
+    explicit Impl(const Settings& settings);
+    ~Impl();
+
+    /// Call Python; nothing is called any more once an upcall has failed.
+    Ref Call(PyObject* callable, PyObject* first, PyObject* second = nullptr);
+    /// Keep the exception that Python has just raised, and end the run.
+    void Fail();
+    /// Look for signals, and show progress now and then.
+    void Pulse(PyObject* progress);
+    /// @return None, or nullptr with the exception of the upcall that failed
+    PyObject* Run(int64_t until, PyObject* progress);
+
+    int64_t Schedule(int64_t delay, PyObject* callback);
+    void Fire(int64_t ticket);
+    void Cancel(int64_t ticket);
+
+    const uint32_t brokers;
+    std::vector<std::unique_ptr<BrokerAgent>> agents; ///< outlive the applications that call them
+    std::unordered_map<int64_t, PythonTimer> timers;
+    OverlayNetwork network;
+    std::shared_ptr<Handle> handle;
+    int64_t lastTicket{0};
+    bool failed{false};
+    Ref errorType;
+    Ref errorValue;
+    Ref errorTraceback;
+    std::chrono::steady_clock::time_point nextProgress;
+};
+
+/// Hands whole frames and link changes to a Python host.
+class PythonAgent : public BrokerAgent
+{
+  public:
+    PythonAgent(Simulation::Impl& simulation, PyObject* host);
+
+    ns3::Time FrameArrived(uint32_t sender, const uint8_t* frame, uint32_t size) override;
+    void LinkUp(uint32_t neighbor) override;
+    void LinkDown(uint32_t neighbor) override;
+    ns3::Time Work(const Ref& task);
+
+  private:
+    Simulation::Impl& m_simulation;
+    Ref m_frameArrived;
+    Ref m_work;
+    Ref m_linkUp;
+    Ref m_linkDown;
+};
+
+} // namespace pysim
+
+#endif
