@@ -23,10 +23,11 @@ def overlay49() -> nx.Graph:
 
     Published (incremental-covering.txt, Sec. VI-A, VI-I): 49 brokers, five core brokers A to E,
     publishers at three edge brokers close to E, subscribers at the remaining edge brokers, regions
-    of 2 to 4 adjacent brokers. Decided, since Fig. 8 was lost: the core is a line; A to D have two inner brokers with
-    3 and 2 edges; E has four with 3 edges each, and the last of these holds the publishers. That
-    makes 5 core, 12 inner, 29 edge and 3 publisher brokers. The attribute `region` (0..11) groups
-    an inner broker and its edges, for clustered placement; the core brokers have none.
+    of 2 to 4 adjacent brokers. Decided, since Fig. 8 was lost: the core is a line; A to D have two
+    inner brokers with 3 and 2 edges; E has four with 3 edges each, and the last of these holds the
+    publishers. That makes 5 core, 12 inner, 29 edge and 3 publisher brokers. The attribute `region`
+    (0..11) groups an inner broker and its edges, for clustered placement; the core brokers have
+    none.
     """
     graph = new_graph("overlay49", 5, ((i, i + 1) for i in range(4)))
     graph.graph["name"] = "overlay49"
@@ -85,9 +86,9 @@ def workflow(*, domains: Annotated[int, "number of domains (business partners)"]
     """The overlay of the workflow scenario: domains of ten brokers in three levels.
 
     Published (incremental-covering.txt, Sec. VI-G): four domains of ten brokers in a three-level
-    hierarchy, six process engines in each. Decided: 1 + 3 + 6 brokers, so that each engine has an edge broker of
-    its own, and the domains' heads in a line, like the core of the 49-broker overlay. Node
-    attributes: `domain`, `level` (0 at the head).
+    hierarchy, six process engines in each. Decided: 1 + 3 + 6 brokers, so that each engine has an
+    edge broker of its own, and the domains' heads in a line, like the core of the 49-broker
+    overlay. Node attributes: `domain`, `level` (0 at the head).
     """
     check_range("domains", domains, 1)
     graph = new_graph("workflow", domains, ((i, i + 1) for i in range(domains - 1)))

@@ -78,7 +78,7 @@ def _prepare(config: Config) -> Plan:
 
 def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
     protocol = experiment.protocol.name
-    if not getattr(brokers.protocols()[protocol], "needs_tree", True):
+    if not brokers.protocols()[protocol].needs_tree:
         return
     try:
         topologies.require_tree(ground.overlay)

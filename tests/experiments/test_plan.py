@@ -1,0 +1,226 @@
+"""What needs the overlay to be judged is judged before anything runs."""
+
+import itertools
+import random
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from pysim.experiments.config import ConfigError
+from pysim.experiments.maintenance import reconfigurations
+from pysim.network.faults import LinkBreak, LinkReplace, rehearse
+from tests.experiments.files import SCRIPT, small_plan
+
+RING = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">
+<node id="0"/><node id="1"/><node id="2"/>
+<edge source="0" target="1"/><edge source="1" target="2"/>{closing}
+</graph></graphml>"""
+
+
+def refusal(folder: Path, **settings: object) -> str:
+    with pytest.raises(ConfigError) as error:
+        small_plan(folder, **settings)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (
+            {"topology": {"kind": "random-graph", "brokers": 5, "degree": 3}},
+            "topology: topology 'random-graph-5' is not a tree: 0-1-2-0 is a cycle,"
+            " and subscription-forwarding needs a tree",
+        ),
+        ({"topology__brokers": 0}, "topology: brokers = 0 must be at least 1"),
+        (
+            {"workload__start": "1 ms"},
+            "workload: begins at 1 ms, before links can be up (7.4 ms)",
+        ),
+        (
+            {"network__delay": "300 ms"},
+            "workload: begins at 0.5 s, before links can be up (0.9014 s)",
+        ),
+        (
+            {"workload__per_subscriber": 100},
+            "workload.per_subscriber = 100: a broker cannot hold 100 different patterns out of 96",
+        ),
+        ({"workload__start": "5 s"}, 'workload.start = "5 s": the run ends at 4 s'),
+        (
+            {"workload": SCRIPT, "topology__brokers": 3},
+            "workload.steps[0].broker = 4: the overlay has 3 brokers",
+        ),
+        (
+            {"network__max_frame": "40 B"},
+            'network.max_frame = "40 B": the workload has messages of 44 B, 40 B are allowed',
+        ),
+        (
+            {"faults": [{"kind": "link-break", "time": "5 s", "link": "0-1"}]},
+            'faults[0].time = "5 s": the run ends at 4 s',
+        ),
+        (
+            {"faults": [{"kind": "link-break", "time": "2 s", "link": "0-3"}]},
+            "faults: at 2.000000000 s, break of link 0-3: there is no link between brokers 0 and 3",
+        ),
+        (
+            {"faults": [{"kind": "broker-restart", "time": "2 s", "broker": 1}]},
+            "faults: at 2.000000000 s, restart of broker 1: broker 1 is not down",
+        ),
+        (
+            {"faults": [{"kind": "reconfigurations"}]},
+            "faults[0].stop: the run ends at 4 s",
+        ),
+        (
+            {"faults": [{"kind": "reconfigurations", "stop": 4}], "topology__brokers": 2},
+            'faults[0].kind = "reconfigurations":'
+            " only trees of 3 brokers and more can be reconfigured",
+        ),
+        (
+            {
+                "faults": [{"kind": "link-loss", "time": 1, "link": "0-1", "loss": 0.5}],
+                "network__mode": "underlay",
+                "network__underlay": {"kind": "star", "brokers": 9},
+            },
+            'faults[0].kind = "link-loss": a link has a loss rate only in the mode "links"',
+        ),
+        (
+            {"network__capture": ["0-1", "0-4"]},
+            'network.capture = ["0-1", "0-4"]: there is no link 0-4 at any time',
+        ),
+        (
+            {
+                "network__mode": "underlay",
+                "network__underlay": {"kind": "king-like", "hosts": 4},
+                "workload__start": "2 s",
+                "workload__publish_start": "3 s",
+            },
+            "network.underlay: it has 4 hosts for 5 brokers",
+        ),
+        (
+            {"service": {"model": "type", "seconds": {"evnt": "1 ms"}}},
+            "service: unknown message type 'evnt' in a cost model; did you mean 'event'?",
+        ),
+        (
+            {"topology": {"file": "nope.graphml"}},
+            "topology.file: cannot read {folder}/nope.graphml: No such file or directory",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    tmp_path: Path, settings: dict[str, object], sentence: str
+) -> None:
+    expected = sentence.format(folder=tmp_path)
+    assert refusal(tmp_path, **settings) == f"small.toml: {expected}"
+
+
+def test_a_topology_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
+    (tmp_path / "path.graphml").write_text(RING.format(closing=""))
+    plan = small_plan(tmp_path, topology={"file": "path.graphml"})
+    assert sorted(plan.ground.overlay.edges) == [(0, 1), (1, 2)]
+    assert list(plan.ground.inputs) == ["path.graphml"]
+
+
+def test_a_topology_file_with_a_cycle_is_refused_where_a_tree_is_needed(tmp_path: Path) -> None:
+    (tmp_path / "ring.graphml").write_text(RING.format(closing='<edge source="2" target="0"/>'))
+    assert refusal(tmp_path, topology={"file": "ring.graphml"}).endswith(
+        "is not a tree: 1-0-2-1 is a cycle, and subscription-forwarding needs a tree"
+    )
+
+
+def test_a_topology_file_in_two_parts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "parts.graphml").write_text(RING.format(closing='<node id="3"/>'))
+    assert refusal(tmp_path, topology={"file": "parts.graphml"}).endswith(
+        "is not connected: broker 3 cannot be reached from broker 0 (1 of 4 brokers are cut off)"
+    )
+
+
+def test_a_malformed_topology_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bad.graphml").write_text("<graphml")
+    assert refusal(tmp_path, topology={"file": "bad.graphml"}) == (
+        f"small.toml: topology.file: {tmp_path}/bad.graphml, line 1:"
+        " not XML: unclosed token: line 1, column 0"
+    )
+
+
+def test_links_that_faults_make_can_be_captured(tmp_path: Path) -> None:
+    fault = {"kind": "link-replace", "time": 2, "old": "0-1", "new": "4-0"}
+    plan = small_plan(tmp_path, network__capture=["0-4"], faults=[fault])
+    assert plan.faults == (LinkReplace(2_000_000_000, (0, 1), (0, 4), 100_000_000),)
+
+
+def test_the_same_seed_gives_the_same_plan(tmp_path: Path) -> None:
+    settings = {
+        "topology": {"kind": "random-tree", "brokers": 30},
+        "faults": [{"kind": "reconfigurations", "start": 1, "stop": 3}],
+    }
+    first, second = (small_plan(tmp_path, **settings) for _ in range(2))
+    other = small_plan(tmp_path, **settings, seed=2)
+    assert nx.utils.edges_equal(first.ground.overlay.edges, second.ground.overlay.edges)
+    assert first.faults == second.faults
+    assert len(first.faults) == 6
+    assert first.faults != other.faults
+
+
+def test_brokers_sit_at_places_of_their_own(tmp_path: Path) -> None:
+    settings = {"network__mode": "underlay", "network__underlay": {"kind": "star", "brokers": 9}}
+    drawn = small_plan(tmp_path, **settings).ground
+    in_order = small_plan(tmp_path, **settings, network__attach="in-order").ground
+    assert drawn.underlay is not None
+    assert len(set(drawn.underlay.homes)) == 5
+    assert in_order.underlay is not None
+    assert in_order.underlay.homes == (0, 1, 2, 3, 4)
+    # Over the centre of the star: two lines of 2 ms between routers, two of 0.1 ms to the brokers.
+    assert in_order.way(1, 2) == pytest.approx((0.0042, 4))
+
+
+REPAIR = 100
+
+
+def drawn(overlay: nx.Graph, count: int, gap: int, seed: int = 1) -> list[LinkReplace]:
+    times = itertools.islice(itertools.count(1000, gap), count)
+    return list(reconfigurations(random.Random(seed), overlay, times, REPAIR, 3))
+
+
+@pytest.mark.parametrize("gap", [1, 50, 100, 500])
+@pytest.mark.parametrize("seed", range(5))
+def test_reconfigurations_end_in_a_tree_of_bounded_degree(gap: int, seed: int) -> None:
+    """They may overlap: with a gap of 1 up to all 15 links are broken at once."""
+    overlay = nx.balanced_tree(2, 3)
+    faults = drawn(overlay, 40, gap, seed)
+    rehearse(faults, overlay)
+    tree = nx.Graph(overlay)
+    for fault in faults:
+        tree.add_nodes_from(fault.new)
+    changes = sorted(
+        [(fault.time, 1, fault.old) for fault in faults]
+        + [(fault.time + REPAIR, 0, fault.new) for fault in faults]
+    )
+    for _, broken, link in changes:
+        if broken:
+            tree.remove_edge(*link)
+        else:
+            tree.add_edge(*link)
+            assert max(degree for _, degree in tree.degree) <= 3
+    assert nx.is_tree(tree)
+
+
+def test_reconfigurations_never_bring_the_old_link_back() -> None:
+    faults = drawn(nx.path_graph(3), 50, 200)
+    assert len(faults) == 50
+    assert all(set(fault.old) != set(fault.new) for fault in faults)
+
+
+def test_reconfigurations_are_numbered_as_links_break() -> None:
+    faults = drawn(nx.path_graph(10), 5, 200)
+    assert [(fault.time, fault.notice.reconfiguration) for fault in faults] == [
+        (1000, 0),
+        (1200, 1),
+        (1400, 2),
+        (1600, 3),
+        (1800, 4),
+    ]
+
+
+def test_a_break_without_repair_is_a_fault_too(tmp_path: Path) -> None:
+    plan = small_plan(tmp_path, faults=[{"kind": "link-break", "time": 2, "link": "1-0"}])
+    assert plan.faults == (LinkBreak(2_000_000_000, 0, 1),)
