@@ -4,6 +4,7 @@ It must not know protocols or workloads. Every file that it reads is noted in `G
 """
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -156,5 +157,6 @@ class Ground:
         try:
             return make()
         except TopologyError as error:
-            text = str(error).rpartition("': ")[2] if str(error).startswith("topology '") else ""
-            raise FieldError(key, text or str(error), bare=True) from None
+            text = re.sub(r"^topology '[^']*': ", "", str(error))
+            own = key == "topology" and text.startswith(key)  # it names the table itself
+            raise FieldError("" if own else key, text, bare=True) from None

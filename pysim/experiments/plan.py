@@ -83,8 +83,7 @@ def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
     try:
         topologies.require_tree(ground.overlay)
     except topologies.TopologyError as error:
-        problem = f"{error}, and {protocol} needs a tree"
-        raise FieldError("topology", problem, bare=True) from None
+        raise FieldError("", f"{error}, and {protocol} needs a tree") from None
 
 
 def _checked_workload(

@@ -1,4 +1,4 @@
-"""Experiment files: what is right reads back, what is wrong is named with the nearest right name."""
+"""Experiment files: what is right reads back, what is wrong is named with what was meant."""
 
 from pathlib import Path
 from typing import Any
