@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from pysim.cli.progress import Progress
-from pysim.cli.settings import given_settings, load_experiment
+from pysim.cli.settings import given_settings
 from pysim.experiments import config, manifest
 from pysim.experiments.fingerprint import combined
 from pysim.experiments.manifest import Manifest
@@ -18,14 +18,19 @@ from pysim.units import readable
 
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
-    plan = prepare(load_experiment(options))
+    settings = given_settings(options)
+    whole = config.load(options.file, settings)
+    plan = prepare(whole.single())
     experiment = plan.config.experiment
     if options.show_config:
         print(config.text(experiment), end="")
         return 0
-    name = config.run_name(given_settings(options), experiment.seed)
+    name = config.run_name(settings, experiment.seed)
     final = options.out or Path("results") / experiment.name / name
     quiet = options.quiet or options.json
+    points = len(config.expand(whole))
+    if points > 1 and not quiet:
+        print(f"{whole.file} has {points} runs; this is its base alone", file=sys.stderr)
     result = run_with_progress(plan, final, name, options.force, quiet)
     if options.json:
         print(manifest.text(result))

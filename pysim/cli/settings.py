@@ -6,12 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pysim.cli import UsageError
-from pysim.experiments.config import Config, load
-
-
-def load_experiment(options: argparse.Namespace) -> Config:
-    """The one run that a command's arguments ask for."""
-    return load(options.file, given_settings(options)).single()
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:

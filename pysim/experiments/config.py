@@ -369,12 +369,15 @@ def load(path: Path, settings: Mapping[str, object] = MappingProxyType({})) -> C
     for key, value in settings.items():
         _put(file, raw, key, value)
     config = _config(file, path.parent, raw)
-    points(config)
+    expand(config)
     return config
 
 
-def points(config: Config) -> list[Point]:
-    """Every combination of the sweep, times the repeats; each is checked as a file of its own."""
+def expand(config: Config) -> list[Point]:
+    """Every combination of the sweep, times the repeats; each is checked as a file of its own.
+
+    What needs the overlay to be judged, `plan.prepare` judges for each.
+    """
     experiment = config.experiment
     keys = list(experiment.sweep)
     seeds = range(experiment.seed, experiment.seed + experiment.repeat)

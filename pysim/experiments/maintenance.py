@@ -3,7 +3,8 @@
 It draws its schedule from its stream and the overlay alone, so that all protocols see the same one.
 At t a link breaks; t_rep later a new one joins the two parts that then hold the old ends, between
 brokers drawn among those with a link to spare, never the old link itself (unless its ends are all
-that is left to join, as when every link is broken at once). Reconfigurations may overlap: broken links that wait for repair and live ones are together always a tree.
+that is left to join, as when every link is broken at once). Reconfigurations may overlap: broken
+links that wait for repair and live ones are together always a tree.
 """
 
 import random
@@ -47,9 +48,9 @@ def _repaired(
         sorted(n for n in nx.node_connected_component(tree, end) if tree.degree[n] < max_degree)
         for end in broken.link
     ]
-    only_the_old = parts == [[end] for end in broken.link]
-    new = (stream.choice(parts[0]), stream.choice(parts[1]))
-    while new == broken.link and not only_the_old:
+    only_old = parts == [[end] for end in broken.link]
+    new = broken.link
+    while new == broken.link and not only_old:
         new = (stream.choice(parts[0]), stream.choice(parts[1]))
     tree.add_edge(*new)
     notice = LinkNotice(reconfiguration=broken.number)

@@ -44,12 +44,12 @@ def underlays() -> Types:
     }
 
 
-@cache
 def protocols() -> Types:
-    """The options of every protocol."""
+    """The options of every protocol that is registered by now."""
     from pysim.brokers import protocols
 
-    return {name: struct_of(broker, skip=1) for name, broker in protocols().items()}
+    found = protocols().items()
+    return {name: _options(broker) for name, broker in found}  # type: ignore[arg-type]
 
 
 def workloads() -> Types:
@@ -74,6 +74,11 @@ def catalogue() -> dict[str, list[Kind]]:
         "faults": _kinds(Fault.types(), Fault.types()),
         "figures": [],
     }
+
+
+@cache
+def _options(broker: type) -> type[msgspec.Struct]:
+    return struct_of(broker, skip=1)
 
 
 def _kinds(types: Types, documented: Mapping[str, Any]) -> list[Kind]:

@@ -1,10 +1,11 @@
 """The two-step engine for Boolean filters: first the predicates, then the filters they may decide.
 
 It must not know how a predicate is found; that is the predicate index's part. The steps are those
-of Bittner and Hinze on subscription tree pruning, Sec. 4.4. Distinct predicates are kept once, however many
-filters contain them. An event's fulfilled predicates are looked up in one-dimensional indexes; the
-association table names the filters of each; a filter becomes a candidate when the number of its
-fulfilled predicates reaches the minimum that it needs to match; candidates are evaluated.
+of Bittner and Hinze on subscription tree pruning, Sec. 4.4. Distinct predicates are kept once,
+however many filters contain them. An event's fulfilled predicates are looked up in one-dimensional
+indexes; the association table names the filters of each; a filter becomes a candidate when the
+number of its fulfilled predicates reaches the minimum that it needs to match; candidates are
+evaluated.
 
 One thing differs: the paper counts for every filter that shares a predicate with the event, here
 only those are counted of which a trigger is fulfilled. Triggers are predicates of a filter without

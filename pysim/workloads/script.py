@@ -84,7 +84,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Script(Workload, frozen=True, kw_only=True):
     """Each operation is written down in the experiment file."""
 
-    steps: Annotated[tuple[Step, ...], Meta(description="what clients do, in any order")]
+    steps: Annotated[
+        tuple[Step, ...],
+        Meta(description="in any order, each with time, broker and one action such as subscribe"),
+    ]
 
     def check(self, setting: Setting) -> None:
         for number, step in enumerate(self.steps):

@@ -1,7 +1,7 @@
 """Random plans for a run: a tree of brokers, clients that come and go, links and brokers that fail.
 
-A plan is drawn as a list of small numbers and read as a program, so that hypothesis can shrink it.
-Whatever the numbers are, the overlay stays a forest, and at the end it is one tree again: broken
+A plan is drawn as a string of bytes and read as a program, so that hypothesis can shrink it.
+Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again: broken
 links that wait for repair, links of crashed brokers and live links are together always a tree.
 """
 
@@ -57,10 +57,13 @@ GAPS = (0, 300, 1_000, 2_500, 40_000)
 
 COSTS: tuple[CostModel | None, ...] = (
     None,
+    None,
     TypeCost(0.0),
     TypeCost(0.000_7, {"event": 0.000_2, "local": 0.002}),
+    TypeCost(0.005),
     TableCost(fixed=0.000_1, per_entry=0.000_3),
 )
+"""Of brokers; some make queues long enough for links to break while their messages wait."""
 
 
 @dataclass
@@ -90,32 +93,30 @@ def plans(
     draw: st.DrawFn,
     max_brokers: int = 12,
     min_brokers: int = 2,
-    max_steps: int = 40,
+    max_steps: int = 60,
     costs: tuple[CostModel | None, ...] = COSTS,
 ) -> Plan:
     """Plans with that many brokers and steps at most."""
     n = draw(st.integers(min_brokers, max_brokers))
     tree = nx.Graph()
     tree.add_nodes_from(range(n))
-    parents = draw(st.lists(st.integers(0, 2**16), min_size=n - 1, max_size=n - 1))
+    parents = draw(st.binary(min_size=n - 1, max_size=n - 1))
     tree.add_edges_from((child, parents[child - 1] % child) for child in range(1, n))
     delays = draw(st.lists(st.integers(0, len(DELAYS) - 1), min_size=1, max_size=3))
     plan = Plan(tree, tuple(delays), draw(st.sampled_from(costs)))
-    _Author(plan).write(draw(st.lists(_numbers, max_size=max_steps)))
+    # Bytes, since a list of draws would rarely be longer than a handful.
+    size = _BYTES_PER_STEP * draw(st.integers(0, max_steps))
+    _Author(plan).write(draw(st.binary(min_size=size, max_size=size)))
     return plan
 
 
-_numbers = st.tuples(
-    st.sampled_from("ssssuupppbbrrkl"),
-    st.integers(0, 255),
-    st.integers(0, 255),
-    st.integers(0, 255),
-    st.integers(0, len(GAPS) - 1),
-)
+_BYTES_PER_STEP = 5
+_LETTERS = "ssssuupppbbrrkl"
+"""The kinds of steps, each as often as it is to be taken."""
 
 
 class _Author:
-    """Reads numbers as steps; a step that cannot be done is left out."""
+    """Reads bytes as steps; a step that cannot be done is left out."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -124,7 +125,7 @@ class _Author:
         self.broken: list[tuple[int, int]] = []
         self.subscriptions: list[tuple[int, int, int]] = []
 
-    def write(self, steps: list[tuple[str, int, int, int, int]]) -> None:
+    def write(self, program: bytes) -> None:
         acts = {
             "s": self.subscribe,
             "u": self.unsubscribe,
@@ -134,9 +135,10 @@ class _Author:
             "k": self.crash,
             "l": self.restart,
         }
-        for letter, x, y, z, gap in steps:
-            self.time += GAPS[gap] * US
-            acts[letter](x, y, z)
+        for place in range(0, len(program), _BYTES_PER_STEP):
+            kind, x, y, z, gap = program[place : place + _BYTES_PER_STEP]
+            self.time += GAPS[gap % len(GAPS)] * US
+            acts[_LETTERS[kind % len(_LETTERS)]](x, y, z)
         self.finish()
 
     def subscribe(self, x: int, y: int, z: int) -> None:

@@ -8,8 +8,8 @@ r"""Subscription forwarding with STRAWMAN, message by message, on five brokers:
 import networkx as nx
 import pytest
 
-from pysim.network import AgentError, LinkSettings
-from pysim.wire.messages import Flush
+from pysim.network import AgentError, LinkNotice, LinkSettings
+from pysim.wire.messages import Flush, Subscribe
 
 from .laboratory import Laboratory, expected_tables, pattern
 
@@ -271,6 +271,23 @@ def test_patterns_of_equal_meaning_are_one(lab):
     agent = lab.simulation.hosts[0].agent
     assert agent.routing_table() == {pattern("x"): {0}}
     assert agent.table_size() == 1
+
+
+def test_a_subscription_that_comes_twice_is_no_change(lab):
+    lab.at(20, "4 subscribe x")
+    lab.look(29)
+    lab.simulation.hosts[0].world.send(1, Subscribe(pattern("x")))
+    lab.look(39)
+    lab.simulation.hosts[0].world.send(1, Subscribe(pattern("x")))
+    assert lab.look(100) == [(39.0, 0, 1, "SUB x")]
+
+
+def test_a_neighbor_that_was_faster_with_its_subscription_is_not_sent_it_back(lab):
+    """What comes before the link's own announcement must not be echoed by addLinkTo."""
+    agent = lab.simulation.hosts[0].agent
+    agent.add_subscriber(1, pattern("x"))
+    agent.link_up(1, LinkNotice())
+    assert lab.look(100) == []
 
 
 def test_a_message_of_another_family_is_an_error(lab):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pysim.experiments.config import ConfigError, load, plain, points, text
+from pysim.experiments.config import ConfigError, expand, load, plain, text
 from pysim.units import Duration, Rate
 from tests.experiments.files import SCRIPT, small
 
@@ -226,8 +226,8 @@ def test_a_sweep_is_every_combination_with_every_seed(tmp_path: Path) -> None:
         seed=7,
         sweep={"network.delay": ["1 ms", "2 ms"], "topology.kind": ["line", "star"]},
     )
-    expanded = points(config)
-    assert [point.name for point in expanded] == [
+    points = expand(config)
+    assert [point.name for point in points] == [
         "delay=1ms_kind=line_seed7",
         "delay=1ms_kind=line_seed8",
         "delay=1ms_kind=star_seed7",
@@ -237,20 +237,20 @@ def test_a_sweep_is_every_combination_with_every_seed(tmp_path: Path) -> None:
         "delay=2ms_kind=star_seed7",
         "delay=2ms_kind=star_seed8",
     ]
-    last = expanded[-1].config.experiment
+    last = points[-1].config.experiment
     assert (last.network.delay, last.topology.name, last.seed) == (0.002, "star", 8)
     assert (last.repeat, last.sweep) == (1, {})
 
 
 def test_points_whose_keys_end_alike_have_different_names(tmp_path: Path) -> None:
     sweep = {"network.rate": ["1 Mbit/s"], "workload.rate": ["3 /s"]}
-    assert [point.name for point in points(small(tmp_path, sweep=sweep))] == [
+    assert [point.name for point in expand(small(tmp_path, sweep=sweep))] == [
         "network.rate=1Mbit-s_workload.rate=3-s_seed1"
     ]
 
 
 def test_an_experiment_without_a_sweep_is_one_point(tmp_path: Path) -> None:
-    (point,) = points(small(tmp_path))
+    (point,) = expand(small(tmp_path))
     assert (point.name, dict(point.settings)) == ("seed1", {})
     assert plain(point.config.experiment) == plain(small(tmp_path).experiment)
 

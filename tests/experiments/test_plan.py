@@ -28,8 +28,8 @@ def refusal(folder: Path, **settings: object) -> str:
     ("settings", "sentence"),
     [
         (
-            {"topology": {"kind": "random-graph", "brokers": 5, "degree": 3}},
-            "topology 'random-graph-5' is not a tree: 1-0-3-1 is a cycle,"
+            {"topology": {"kind": "random-graph", "brokers": 5, "degree": 4}},
+            "topology 'random-graph-5' is not a tree: 1-0-2-1 is a cycle,"
             " and subscription-forwarding needs a tree",
         ),
         ({"topology__brokers": 0}, "topology: brokers = 0 must be at least 1"),

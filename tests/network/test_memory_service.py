@@ -141,6 +141,28 @@ def test_a_restarted_broker_serves_at_once_though_its_former_service_would_not_b
     assert [e for e in stage.run(300) if e[2] == "work"] == [(114.0, 1, "work"), (164.0, 1, "work")]
 
 
+def test_work_that_waited_when_the_broker_crashed_is_not_done_by_its_successor():
+    stage = served(1)
+    done: list[str] = []
+    for name in ("in service", "waiting"):
+        stage.network.submit(0, lambda name=name: done.append(name))
+    stage.network.crash(0)
+    stage.network.restart(0)
+    stage.network.submit(0, lambda: done.append("new"))
+    stage.run(200)
+    assert done == ["in service", "new"]
+
+
+def test_a_held_datagram_that_was_lost_with_its_target_is_lost_once():
+    stage = Stage(2, service=True, latency=lambda source, target: 0.001, loss=1.0)
+    stage.hosts[0].service = 4 * MS
+    stage.network.submit(0, lambda: stage.network.send_direct(0, 1, b"x", "udp"))
+    stage.network.crash(1)
+    stage.network.restart(1)
+    stage.run(200)
+    assert stage.counts() == {(0, 1, "udp"): (1, 0, 1, 0, 0)}
+
+
 def test_queue_reports_in_the_middle_of_a_run():
     stage = served(2, (0, 1))
     for text in "abc":

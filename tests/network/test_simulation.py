@@ -72,7 +72,7 @@ class Diary(EventForwarding):
     log: list[tuple[Any, ...]]
 
     def start(self) -> None:
-        self._write("start")
+        self._write("start", *self.world.neighbors)
 
     def link_up(self, neighbor: int, notice: LinkNotice) -> None:
         self._write("up", neighbor, notice.reconfiguration)
