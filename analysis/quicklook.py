@@ -18,6 +18,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from topologies.layout import positions
@@ -47,7 +48,11 @@ class Run:
 def draw(run: Run, path: Path) -> None:
     """Draw the overview: load on the overlay, bytes by type, delivery over time, latency."""
     figure, axes = plt.subplots(
-        2, 2, figsize=(13, 9), layout="constrained", width_ratios=[1.25, 1], height_ratios=[1, 1]
+        2,
+        2,
+        figsize=(13, 9),
+        layout=ConstrainedLayoutEngine(h_pad=0.15, w_pad=0.15),
+        width_ratios=[1.25, 1],
     )
     manifest = run.manifest
     network = " ".join(str(part) for part in manifest["network"].values())
@@ -56,7 +61,6 @@ def draw(run: Run, path: Path) -> None:
         f"{manifest['config']['protocol']['name']}, {network}",
         fontsize=14,
     )
-    figure.get_layout_engine().set(h_pad=0.15, w_pad=0.15)
     _draw_load(axes[0, 0], run)
     _draw_types(axes[0, 1], run)
     _draw_delivery(axes[1, 0], run)

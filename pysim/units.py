@@ -15,16 +15,16 @@ _WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s
 class Quantity(float):
     """A number in a base unit.
 
-    A subclass supplies `WHAT` (its name in errors), `EXAMPLE` and `UNITS` (by name, with the
-    factor to the base unit); it may set `POSITIVE` or lower `HIGHEST`. It gets conversion from
-    text, correctly rounded, and back.
+    A subclass supplies `WHAT` (its name in errors), `EXAMPLE`, `UNITS` (by name, with the factor to
+    the base unit) and `HIGHEST`; it may set `POSITIVE`. It gets conversion from text, correctly
+    rounded, and back.
     """
 
     WHAT: ClassVar[str]
     EXAMPLE: ClassVar[str]
     UNITS: ClassVar[dict[str, Fraction]]
     POSITIVE: ClassVar[bool] = False
-    HIGHEST: ClassVar[float] = math.inf
+    HIGHEST: ClassVar[float]
 
     @classmethod
     def parse(cls, given: object) -> Self:
@@ -57,10 +57,10 @@ class Quantity(float):
         return f'expected {cls.WHAT} such as "{cls.EXAMPLE}" (units: {units})'
 
     def __str__(self) -> str:
-        """The shortest text that parses to this value again."""
+        """The shortest text that parses to this value again, without an exponent if possible."""
         written = (f"{float(self / factor):.15g} {name}" for name, factor in self.UNITS.items())
         exact = [text for text in written if self._convert(text) == self]
-        return min(exact, key=len, default=repr(float(self)))
+        return min(exact, key=lambda text: ("e" in text, len(text)), default=repr(float(self)))
 
     __repr__ = __str__
 
@@ -78,6 +78,7 @@ class Duration(Quantity):
         "min": Fraction(60),
         "h": Fraction(3600),
     }
+    HIGHEST = 1e9  # 64 bits hold nine times as many seconds in nanoseconds
 
 
 class Span(Duration):
@@ -98,6 +99,7 @@ class Rate(Quantity):
         "Gbit/s": Fraction(10**9),
     }
     POSITIVE = True
+    HIGHEST = 1e15
 
 
 class Frequency(Quantity):
@@ -106,6 +108,7 @@ class Frequency(Quantity):
     WHAT = "a frequency"
     EXAMPLE = "3 /s"
     UNITS: ClassVar = {"/s": Fraction(1), "/min": Fraction(1, 60), "/h": Fraction(1, 3600)}
+    HIGHEST = 1e9
 
 
 class Share(Quantity):
@@ -131,6 +134,7 @@ class Size(Quantity):
         "GB": Fraction(10**9),
         "GiB": Fraction(2**30),
     }
+    HIGHEST = 1e15
 
     @classmethod
     def _checked(cls, value: float) -> Self:

@@ -79,7 +79,7 @@ class Broker:
 
     def deliver_locally(self, envelope: Envelope) -> None:
         """Deliver an event to every local client with a matching subscription, once each."""
-        if not self.clients.filters():
+        if not self.clients.by_filter:
             return  # before the body is decoded, which a mere relay need not do
         message = envelope.message
         assert isinstance(message, Event)

@@ -17,7 +17,8 @@ class LocalClients:
     """
 
     def __init__(self) -> None:
-        self._clients: dict[Filter, set[ClientId]] = {}
+        self.by_filter: dict[Filter, set[ClientId]] = {}
+        """The clients of each filter, in the order in which the first of them came."""
         self._index: CountingIndex[Filter] = CountingIndex()
 
     def add(self, client: ClientId, filter: Filter) -> bool:
@@ -25,11 +26,11 @@ class LocalClients:
 
         One that the client has already is no change.
         """
-        clients = self._clients.get(filter)
+        clients = self.by_filter.get(filter)
         if clients is not None:
             clients.add(client)
             return False
-        self._clients[filter] = {client}
+        self.by_filter[filter] = {client}
         self._index.insert(filter, filter)
         return True
 
@@ -38,27 +39,27 @@ class LocalClients:
 
         One that the client does not have is no change.
         """
-        clients = self._clients.get(filter)
+        clients = self.by_filter.get(filter)
         if clients is None or client not in clients:
             return False
         clients.remove(client)
         if clients:
             return False
-        del self._clients[filter]
+        del self.by_filter[filter]
         self._index.remove(filter)
         return True
 
     def interested(self, attributes: Event) -> list[ClientId]:
         """The clients that an event is for, each once, in ascending order."""
         matching = self._index.match(attributes)
-        return sorted({client for filter in matching for client in self._clients[filter]})
+        return sorted({client for filter in matching for client in self.by_filter[filter]})
 
     def filters(self) -> Collection[Filter]:
         """Every filter that a client subscribed to, in the order in which the first did."""
-        return self._clients.keys()
+        return self.by_filter.keys()
 
     def __contains__(self, filter: object) -> bool:
-        return filter in self._clients
+        return filter in self.by_filter
 
     def __len__(self) -> int:
-        return sum(map(len, self._clients.values()))
+        return sum(map(len, self.by_filter.values()))

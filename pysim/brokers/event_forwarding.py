@@ -20,12 +20,12 @@ class EventForwarding(Broker):
     def publish(self, client: ClientId, event: Envelope) -> None:
         self._spread(self.world.id, event)
 
-    def on_event(self, sender: BrokerId, event: Envelope) -> None:
-        self._spread(sender, event)
-
-    def _spread(self, origin: BrokerId, event: Envelope) -> None:
+    def _spread(self, sender: BrokerId, event: Envelope) -> None:
         """Pass an event on to where it did not come from."""
+        world = self.world
         self.deliver_locally(event)
-        for neighbor in self.world.neighbors:
-            if neighbor != origin:
-                self.world.send(neighbor, event)
+        for neighbor in world.neighbors:
+            if neighbor != sender:
+                world.send(neighbor, event)
+
+    on_event = _spread

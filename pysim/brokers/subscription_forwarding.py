@@ -53,20 +53,20 @@ class SubscriptionForwarding(Broker):
     def publish(self, client: ClientId, event: Envelope) -> None:
         self._route(self.world.id, event)
 
-    def on_event(self, sender: BrokerId, event: Envelope) -> None:
-        self._route(sender, event)
-
-    def _route(self, origin: BrokerId, event: Envelope) -> None:
+    def _route(self, sender: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
+        world = self.world
         subscribers: set[BrokerId] = set()
         for pattern in self._index.match(cast(Event, event.message).attributes):
             subscribers |= self._table[pattern]
-        if self.world.id in subscribers:
+        if world.id in subscribers:
             self.deliver_locally(event)
-            subscribers.remove(self.world.id)
-        subscribers.discard(origin)
+            subscribers.remove(world.id)
+        subscribers.discard(sender)
         for neighbor in sorted(subscribers):
-            self.world.send(neighbor, event)
+            world.send(neighbor, event)
+
+    on_event = _route
 
     # Subscriptions and unsubscriptions
 

@@ -28,9 +28,11 @@ def execute(options: argparse.Namespace) -> int:
     name = config.run_name(settings, experiment.seed)
     final = options.out or Path("results") / experiment.name / name
     quiet = options.quiet or options.json
-    points = len(config.expand(whole))
-    if points > 1 and not quiet:
-        print(f"{whole.file} has {points} runs; this is its base alone", file=sys.stderr)
+    if (whole.experiment.repeat > 1 or whole.experiment.sweep) and not quiet:
+        print(
+            f"{whole.file} has {len(config.expand(whole))} runs; this is its base alone",
+            file=sys.stderr,
+        )
     result = run_with_progress(plan, final, name, options.force, quiet)
     if options.json:
         print(manifest.text(result))

@@ -26,6 +26,10 @@ from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 TcpProfile = Literal["linux", "lean", "stock"]
 
 
+_MOST_RECONFIGURATIONS = 100_000
+_MOST_BROKERS = 1_000_000
+
+
 class ConfigError(Exception):
     """An experiment that cannot run; the text names the file, the key and what is allowed."""
 
@@ -98,7 +102,11 @@ class Topology(Choice):
     def parse(cls, given: object) -> Self:
         if isinstance(given, Mapping) and "file" in given and cls.KEY not in given:
             given = {cls.KEY: "file", **given}
-        return super().parse(given)
+        made = super().parse(given)
+        for key, value in made.table().items():
+            if isinstance(value, int) and value > _MOST_BROKERS:
+                raise FieldError(key, f"at most {_MOST_BROKERS:,} are possible")
+        return made
 
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
@@ -154,7 +162,7 @@ class Network(Table, frozen=True, kw_only=True):
     delay: Annotated[Duration, Meta(description="time a bit needs from end to end")] = Duration(
         0.002
     )
-    queue: Annotated[int, Meta(ge=1, description="packets that wait for a link at most")] = 1000
+    queue: Annotated[int, Meta(ge=1, le=2**31, description="packets that wait at a link")] = 1000
     loss: Annotated[Share, Meta(description="share of packets that a link loses")] = Share(0.0)
     tcp: Annotated[
         TcpProfile,
@@ -223,7 +231,7 @@ class BrokerCrash(Table, frozen=True, kw_only=True):
     """A broker stops and forgets everything, its clients' subscriptions too."""
 
     time: Annotated[Duration, Meta(description="when it happens")]
-    broker: Annotated[int, Meta(ge=0, description="which broker")]
+    broker: Annotated[int, Meta(ge=0, le=2**32 - 1, description="which broker")]
 
 
 class BrokerRestart(BrokerCrash, frozen=True, kw_only=True):
@@ -241,6 +249,12 @@ class Reconfigurations(Table, frozen=True, kw_only=True):
     rate: Annotated[Frequency, Meta(description="links replaced (the paper's rho)")] = Frequency(3)
     repair: Annotated[Duration, Meta(description="time until the new link (t_rep)")] = Duration(0.1)
     max_degree: Annotated[int, Meta(ge=2, description="links at a broker at most (delta)")] = 4
+
+    def __post_init__(self) -> None:
+        count = max(0.0, self.stop - self.start) * self.rate
+        if count > _MOST_RECONFIGURATIONS:
+            problem = f"are {count:.3g} reconfigurations; {_MOST_RECONFIGURATIONS:,} are possible"
+            raise FieldError("rate", problem)
 
 
 class Fault(Choice):
@@ -303,10 +317,13 @@ class Experiment(Table, frozen=True, kw_only=True):
 
     name: Annotated[Name, Meta(description="names the directory of the results")]
     description: Annotated[str, Meta(description="what it shows")] = ""
-    seed: Annotated[int, Meta(ge=0, description="what all chance is derived from")] = 1
+    seed: Annotated[
+        int, Meta(ge=0, le=2**63 - 1, description="what all chance is derived from")
+    ] = 1
     duration: Annotated[Span, Meta(description="simulated time")]
     repeat: Annotated[
-        int, Meta(ge=1, description="runs of each point, with seeds counting up from `seed`")
+        int,
+        Meta(ge=1, le=10_000, description="runs of each point, with seeds counting up from `seed`"),
     ] = 1
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()
     topology: Annotated[Topology, Meta(description="the overlay")]
@@ -369,7 +386,7 @@ def load(path: Path, settings: Mapping[str, object] = MappingProxyType({})) -> C
     for key, value in settings.items():
         _put(file, raw, key, value)
     config = _config(file, path.parent, raw)
-    expand(config)
+    _check_sweep(config)
     return config
 
 
@@ -378,18 +395,9 @@ def expand(config: Config) -> list[Point]:
 
     What needs the overlay to be judged, `plan.prepare` judges for each.
     """
-    experiment = config.experiment
-    keys = list(experiment.sweep)
-    seeds = range(experiment.seed, experiment.seed + experiment.repeat)
-    found: dict[str, Point] = {}
-    for values in itertools.product(*experiment.sweep.values()):
-        settings = dict(zip(keys, values, strict=True))
-        for seed in seeds:
-            point = _point(config, settings, seed)
-            if point.name in found:
-                raise ConfigError(f"{config.file}: the sweep has the point {point.name} twice")
-            found[point.name] = point
-    return list(found.values())
+    first = config.experiment.seed
+    seeds = range(first, first + config.experiment.repeat)
+    return [_point(config, settings, seed) for settings in _combinations(config) for seed in seeds]
 
 
 def run_name(settings: Mapping[str, object], seed: int) -> str:
@@ -447,6 +455,22 @@ def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
     if not isinstance(table, dict):
         raise ConfigError(f"{file}: {key} is not a known key")
     table[last] = value
+
+
+def _combinations(config: Config) -> Iterator[dict[str, object]]:
+    sweep = config.experiment.sweep
+    for values in itertools.product(*sweep.values()):
+        yield dict(zip(sweep, values, strict=True))
+
+
+def _check_sweep(config: Config) -> None:
+    """Check each combination once; the seed makes no difference."""
+    seen: set[str] = set()
+    for settings in _combinations(config):
+        name = _point(config, settings, config.experiment.seed).name
+        if name in seen:
+            raise ConfigError(f"{config.file}: the sweep has the point {name} twice")
+        seen.add(name)
 
 
 def _point(config: Config, settings: Mapping[str, object], seed: int) -> Point:

@@ -16,6 +16,9 @@ from pysim.filters.values import Event, Kind, Range, kind_of
 
 E = TypeVar("E")
 
+# What most values are, told by their class alone; a float may be NaN and is looked at.
+_PLAIN_KINDS: dict[type, Kind] = {str: Kind.STRING, int: Kind.NUMBER}
+
 
 class PredicateIndex(Generic[E]):
     """Entries under distinct predicates, found by the events that fulfil them."""
@@ -48,7 +51,7 @@ class PredicateIndex(Generic[E]):
         """The entries of the predicates that the event fulfils, each once."""
         entries: list[E] = []
         for attribute, value in event.items():
-            kind = kind_of(value)
+            kind = _PLAIN_KINDS.get(value.__class__) or kind_of(value)
             if kind is None:
                 continue
             operators = self._dimensions[kind].get(attribute)

@@ -70,6 +70,7 @@ class Host:
         self._transport = transport
         self._costs = costs
         self._agent: Agent | None = None
+        self._receive: Callable[[BrokerId, Envelope], None] = _nobody_hears
         world._guard = self.guard
 
     @property
@@ -80,17 +81,18 @@ class Host:
     def start(self, agent: Agent) -> None:
         """Let a new agent live here."""
         self._agent = agent
+        self._receive = agent.receive
         self.guard("while starting", agent.start)
 
     def stop(self) -> None:
         """The broker crashed: its agent and all it knew are gone."""
         self._agent = None
+        self._receive = _nobody_hears
         self.notices.clear()
         self.world._end_life()
 
     def frame_arrived(self, sender: BrokerId, frame: bytes) -> int | None:
-        agent = self._agent
-        if agent is None:
+        if self._agent is None:
             return None
         try:
             envelope = Envelope(frame)
@@ -101,8 +103,8 @@ class Host:
             return None
         self.books.enter_received(envelope.type, len(frame))
         if self._costs is not None:
-            return self._serve(envelope, lambda: self._handle(agent, sender, envelope))
-        self._handle(agent, sender, envelope)
+            return self._serve(envelope, lambda: self._handle(sender, envelope))
+        self._handle(sender, envelope)
         return None
 
     def work(self, task: Callable[[], None]) -> int | None:
@@ -136,9 +138,9 @@ class Host:
         except Exception as error:
             raise AgentError(self.world.id, self._transport.now, activity, error) from error
 
-    def _handle(self, agent: Agent, sender: BrokerId, envelope: Envelope) -> None:
+    def _handle(self, sender: BrokerId, envelope: Envelope) -> None:
         try:
-            agent.receive(sender, envelope)
+            self._receive(sender, envelope)
         except WireError as error:
             self._reject(sender, error)
         except Exception as error:
@@ -163,3 +165,7 @@ class Host:
     def _reject(self, sender: BrokerId, error: WireError) -> None:
         self.malformed.append(f"from broker {sender}: {error}")
         self._transport.malformed(self.world.id, sender)
+
+
+def _nobody_hears(sender: BrokerId, envelope: Envelope) -> None:
+    """What becomes of a message while the broker is down."""

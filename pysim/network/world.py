@@ -51,9 +51,8 @@ class AgentBooks:
     def enter_sent(self, target: BrokerId, envelope: Envelope) -> None:
         """Book a frame that was handed to the network."""
         frame = envelope.frame
-        try:
-            entry = self.sent[envelope.type]
-        except KeyError:
+        entry = self.sent.get(envelope.type)
+        if entry is None:
             entry = self.sent[envelope.type] = [0, 0]
         entry[0] += 1
         entry[1] += len(frame)
@@ -62,9 +61,8 @@ class AgentBooks:
 
     def enter_received(self, code: int, size: int) -> None:
         """Book a frame that came to the agent."""
-        try:
-            entry = self.received[code]
-        except KeyError:
+        entry = self.received.get(code)
+        if entry is None:
             entry = self.received[code] = [0, 0]
         entry[0] += 1
         entry[1] += size
@@ -104,8 +102,8 @@ class World:
         self.random = stream
         self._transport = transport
         self._transmit = transport.send
+        self._enter_sent = books.enter_sent
         self._records = records
-        self._books = books
         self._sequence = 0
         self._life = 0
         self._guard = _unguarded
@@ -128,7 +126,7 @@ class World:
         """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transmit(self.id, neighbor, envelope.frame)
-        self._books.enter_sent(neighbor, envelope)
+        self._enter_sent(neighbor, envelope)
 
     def send_direct(
         self, broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
@@ -136,7 +134,7 @@ class World:
         """Send to any broker off the overlay, by unicast over the simulated IP network."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transport.send_direct(self.id, broker, envelope.frame, protocol)
-        self._books.enter_sent(broker, envelope)
+        self._enter_sent(broker, envelope)
 
     def schedule(self, delay: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` after `delay` seconds of simulated time, unless the broker crashes."""

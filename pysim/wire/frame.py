@@ -116,9 +116,10 @@ class Envelope:
     @property
     def message(self) -> Message:
         """The decoded body; raises WireError if it is not a well-formed body of its type."""
-        if self._message is None:
-            self._message = self._decode()
-        return self._message
+        message = self._message
+        if message is None:
+            message = self._message = self._decode()
+        return message
 
     def with_body(self, message: Message) -> "Envelope":
         """The same message (same identity) with another body, as rewritten in transit."""

@@ -13,7 +13,8 @@ import msgspec
 
 from pysim.filters import Filter
 from pysim.network.streams import Streams
-from pysim.wire import Envelope
+from pysim.wire import HEADER_SIZE
+from pysim.wire.message import encode_body
 from pysim.wire.messages import Event, Subscribe
 from pysim.workloads.operations import Operation
 
@@ -101,9 +102,9 @@ def kinds() -> Mapping[str, type[Workload]]:
 
 def event_size(attributes: Mapping[str, int | float | str], payload: bytes = b"") -> int:
     """The bytes of an event's frame."""
-    return len(Envelope.seal(Event(dict(attributes), payload), 0, 0).frame)
+    return HEADER_SIZE + len(encode_body(Event(dict(attributes), payload)))
 
 
 def subscription_size(filter: Filter) -> int:
     """The bytes of a subscription's frame."""
-    return len(Envelope.seal(Subscribe(filter), 0, 0).frame)
+    return HEADER_SIZE + len(encode_body(Subscribe(filter)))

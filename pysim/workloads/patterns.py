@@ -45,7 +45,12 @@ class Patterns(Workload, frozen=True, kw_only=True):
         int, Meta(ge=1, le=MAX_PATTERNS, description="characters that exist (the paper's Pi)")
     ] = 96
     per_subscriber: Annotated[
-        int, Meta(ge=1, description="subscriptions that a subscribing broker holds (pi)")
+        int,
+        Meta(
+            ge=1,
+            le=MAX_PATTERNS,
+            description="subscriptions that a subscribing broker holds (pi)",
+        ),
     ] = 7
     subscribers: Annotated[Share, Meta(description="share of brokers that subscribe (sigma_s)")] = (
         Share(0.2)
@@ -53,7 +58,7 @@ class Patterns(Workload, frozen=True, kw_only=True):
     publishers: Annotated[Share, Meta(description="share of brokers that publish (sigma_p)")] = (
         Share(1.0)
     )
-    characters: Annotated[int, Meta(ge=1, description="characters in an event (mu)")] = 9
+    characters: Annotated[int, Meta(ge=1, le=10_000, description="characters in an event (mu)")] = 9
     rate: Annotated[
         Frequency, Meta(description="events that each publishing broker publishes (epsilon)")
     ] = Frequency(1.0)

@@ -21,6 +21,8 @@ from pysim.workloads.base import (
 )
 from pysim.workloads.operations import Action, Operation
 
+_Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+
 
 class FilterText:
     """A filter as it stands in an experiment file."""
@@ -53,7 +55,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     advertise: Annotated[FilterText | None, Meta(description="filter to advertise")] = None
     unadvertise: Annotated[FilterText | None, Meta(description="advertisement to withdraw")] = None
     publish: Annotated[
-        dict[str, int | float | str] | None, Meta(description="attributes of an event to publish")
+        dict[str, _Integer | float | str] | None,
+        Meta(description="attributes of an event"),
     ] = None
 
     def action(self) -> Action:

@@ -1,8 +1,9 @@
 """Random plans for a run: a tree of brokers, clients that come and go, links and brokers that fail.
 
-A plan is drawn as a string of bytes and read as a program, so that hypothesis can shrink it.
-Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again: broken
-links that wait for repair, links of crashed brokers and live links are together always a tree.
+Hypothesis draws the numbers of brokers and of steps, which it can shrink, and a seed for the rest:
+had it to draw each step, plans would rarely have more than a handful. Steps are bytes, read as a
+program. Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again:
+broken links that wait for repair, links of crashed brokers and live links are together a tree.
 """
 
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from pysim.network import (
     LinkBreak,
     LinkCreate,
     LinkSettings,
+    Streams,
     TableCost,
     TypeCost,
 )
@@ -50,10 +52,10 @@ EVENTS: list[dict[str, Any]] = [
 ]
 
 DELAYS = (0.0, 0.000_5, 0.001, 0.003)
-"""Of links, in seconds; the gaps between steps are of the same order."""
+"""Of links, in seconds; the gaps between steps are of the same order, so that all overlaps."""
 
-GAPS = (0, 300, 1_000, 2_500, 40_000)
-"""Between one step and the next, in microseconds."""
+TEMPOS = ((0, 300, 1_000, 2_500, 40_000), (0, 100, 300), (0, 0, 2_000))
+"""Between one step and the next, in microseconds: a choice of gaps for each plan."""
 
 COSTS: tuple[CostModel | None, ...] = (
     None,
@@ -71,7 +73,7 @@ class Plan:
     """What happens in a run, up to `end` (ns), when the overlay is the tree `final`."""
 
     tree: nx.Graph
-    delays: tuple[int, ...]
+    delays: list[float]
     costs: CostModel | None
     operations: list[Operation] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
@@ -80,7 +82,7 @@ class Plan:
 
     def link_settings(self, a: int, b: int) -> LinkSettings:
         """The delay of a link, whenever it is made."""
-        return LinkSettings(delay=DELAYS[self.delays[(7 * a + b) % len(self.delays)]])
+        return LinkSettings(delay=self.delays[(7 * a + b) % len(self.delays)])
 
     def __repr__(self) -> str:
         steps = sorted([*self.operations, *self.faults], key=lambda step: step.time)
@@ -98,19 +100,19 @@ def plans(
 ) -> Plan:
     """Plans with that many brokers and steps at most."""
     n = draw(st.integers(min_brokers, max_brokers))
+    steps = max(1, round(max_steps * draw(st.sampled_from(_SHARES))))
+    random = Streams(draw(st.integers(0, 2**64 - 1))).stream("plan")
     tree = nx.Graph()
     tree.add_nodes_from(range(n))
-    parents = draw(st.binary(min_size=n - 1, max_size=n - 1))
-    tree.add_edges_from((child, parents[child - 1] % child) for child in range(1, n))
-    delays = draw(st.lists(st.integers(0, len(DELAYS) - 1), min_size=1, max_size=3))
-    plan = Plan(tree, tuple(delays), draw(st.sampled_from(costs)))
-    # Bytes, since a list of draws would rarely be longer than a handful.
-    size = _BYTES_PER_STEP * draw(st.integers(0, max_steps))
-    _Author(plan).write(draw(st.binary(min_size=size, max_size=size)))
+    tree.add_edges_from((child, random.randrange(child)) for child in range(1, n))
+    delays = random.choices(DELAYS, k=3)
+    plan = Plan(tree, delays, draw(st.sampled_from(costs)))
+    _Author(plan, random.choice(TEMPOS)).write(random.randbytes(_BYTES_PER_STEP * steps))
     return plan
 
 
 _BYTES_PER_STEP = 5
+_SHARES = (0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 1.0, 1.0)
 _LETTERS = "ssssuupppbbrrkl"
 """The kinds of steps, each as often as it is to be taken."""
 
@@ -118,8 +120,9 @@ _LETTERS = "ssssuupppbbrrkl"
 class _Author:
     """Reads bytes as steps; a step that cannot be done is left out."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, gaps: tuple[int, ...]) -> None:
         self.plan = plan
+        self.gaps = gaps
         self.overlay = Overlay(plan.tree)
         self.time = 0
         self.broken: list[tuple[int, int]] = []
@@ -137,7 +140,7 @@ class _Author:
         }
         for place in range(0, len(program), _BYTES_PER_STEP):
             kind, x, y, z, gap = program[place : place + _BYTES_PER_STEP]
-            self.time += GAPS[gap % len(GAPS)] * US
+            self.time += self.gaps[gap % len(self.gaps)] * US
             acts[_LETTERS[kind % len(_LETTERS)]](x, y, z)
         self.finish()
 

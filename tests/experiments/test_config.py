@@ -1,13 +1,18 @@
 """Experiment files: what is right reads back, what is wrong is named with what was meant."""
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pysim.experiments.config import ConfigError, expand, load, plain, text
+from pysim.experiments import schema
+from pysim.experiments.config import Config, ConfigError, Experiment, expand, load, plain, text
 from pysim.units import Duration, Rate
-from tests.experiments.files import SCRIPT, small
+from tests.experiments.files import SCRIPT, SMALL, small
 
 
 def refusal(folder: Path, **settings: object) -> str:
@@ -203,6 +208,38 @@ def test_what_cannot_be_is_refused(
     tmp_path: Path, settings: dict[str, object], sentence: str
 ) -> None:
     assert refusal(tmp_path, **settings) == f"small.toml: {sentence}"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=4,
+)
+
+
+@given(data=st.data(), value=VALUES)
+def test_whatever_stands_at_a_key_is_read_or_refused(data: st.DataObject, value: object) -> None:
+    """Nothing but a ConfigError, whose sentence names the file and fits on a line."""
+    raw = tomllib.loads(SMALL)
+    table = data.draw(st.sampled_from([raw, *(raw[name] for name in TABLES)]))
+    table[data.draw(st.sampled_from([*table, "unknown"]))] = value
+    experiment = reading(raw)
+    if isinstance(experiment, str):
+        assert re.fullmatch(r"small\.toml: .+", experiment)
+    else:
+        assert plain(reading(plain(experiment))) == plain(experiment)
+
+
+TABLES = ("network", "topology", "protocol", "workload")
+
+
+def reading(raw: dict[str, Any]) -> Experiment | str:
+    """What is read, or the sentence with which it is refused."""
+    small = schema.convert(tomllib.loads(SMALL), Experiment)
+    try:
+        return Config("small.toml", Path(), raw, small).set({}).experiment
+    except ConfigError as error:
+        return str(error)
 
 
 def test_a_file_that_is_not_toml_is_refused(tmp_path: Path) -> None:

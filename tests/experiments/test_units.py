@@ -60,6 +60,7 @@ def test_units_are_read_exactly(kind: type[Quantity], written: object, value: fl
         ),
         (Duration, "1e999 s", "a duration must be finite"),
         (Duration, "-1 s", "a duration must be at least 0"),
+        (Duration, 1e300, "a duration must be at most 1000000000 s"),
         (Rate, "0 bit/s", "a rate must be more than 0"),
         (Rate, -3, "a rate must be more than 0"),
         (
@@ -99,7 +100,7 @@ def test_quantities_print_in_the_unit_a_person_would_choose(quantity: Quantity, 
 
 @given(
     st.sampled_from([Duration, Rate, Frequency]),
-    st.floats(min_value=1e-100, max_value=1e100, allow_nan=False),
+    st.floats(min_value=1e-100, max_value=1e8, allow_nan=False),
 )
 def test_printed_quantities_read_back(kind: type[Quantity], value: float) -> None:
     assert kind.parse(str(kind(value))) == value

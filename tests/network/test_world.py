@@ -34,8 +34,13 @@ def notes() -> Notes:
 
 
 @pytest.fixture
-def world(network, notes) -> World:
-    return World(3, network, Streams(1).stream("broker", 3), notes, AgentBooks())
+def books() -> AgentBooks:
+    return AgentBooks()
+
+
+@pytest.fixture
+def world(network, notes, books) -> World:
+    return World(3, network, Streams(1).stream("broker", 3), notes, books)
 
 
 def test_time_is_in_seconds(network, world):
@@ -68,11 +73,11 @@ def test_deliveries_and_records_carry_broker_and_time(network, world, notes):
     assert notes.values == [(3, "table", 12.0, 7)]
 
 
-def test_a_message_that_cannot_be_sent_is_not_booked(network, world):
+def test_a_message_that_cannot_be_sent_is_not_booked(network, world, books):
     network.attach(3, None, False)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^broker 3 has no link to broker 4$"):
         world.send(4, Flush(1))
-    assert world._books == AgentBooks()
+    assert books == AgentBooks()
 
 
 def test_streams_are_split_by_purpose_and_seed():
