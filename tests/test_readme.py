@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+FIRST = "experiments/first.toml"
 README = (ROOT / "README.md").read_text()
 
 
@@ -42,8 +43,7 @@ def test_the_experiment_explained_is_the_one_that_ships() -> None:
 
 def test_the_first_experiment_prints_the_table_shown(tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "pysim", "run", "experiments/first.toml", "--quiet"]
-        + ["--out", str(tmp_path / "run")],
+        [sys.executable, "-m", "pysim", "run", FIRST, "--quiet", "--out", str(tmp_path / "run")],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -28,6 +28,7 @@ TcpProfile = Literal["linux", "lean", "stock"]
 
 _MOST_RECONFIGURATIONS = 100_000
 _MOST_BROKERS = 1_000_000
+_NOT_SWEPT = ("name", "seed", "repeat", "sweep")  # `repeat` counts seeds up
 
 
 class ConfigError(Exception):
@@ -443,18 +444,18 @@ def _config(file: str, folder: Path, raw: Mapping[str, Any]) -> Config:
 
 def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
     """Set the value at a dotted key; tables on the way are made if they are missing."""
-    *way, last = schema.steps(key)
+    steps = list(schema.steps(key))
     table: Any = raw
-    for step in way:
+    for step in steps[:-1]:
         if isinstance(table, dict):
             table = table.setdefault(step, {})
         elif isinstance(table, list) and isinstance(step, int) and step < len(table):
             table = table[step]
         else:
-            raise ConfigError(f"{file}: {key} is not a known key")
-    if not isinstance(table, dict):
-        raise ConfigError(f"{file}: {key} is not a known key")
-    table[last] = value
+            table = None
+    if not isinstance(table, dict) or not steps:
+        raise ConfigError(f'{file}: "{key}" is not a known key')
+    table[steps[-1]] = value
 
 
 def _combinations(config: Config) -> Iterator[dict[str, object]]:
@@ -465,6 +466,11 @@ def _combinations(config: Config) -> Iterator[dict[str, object]]:
 
 def _check_sweep(config: Config) -> None:
     """Check each combination once; the seed makes no difference."""
+    for key, values in config.experiment.sweep.items():
+        if key in _NOT_SWEPT:
+            raise ConfigError(f'{config.file}: sweep: "{key}" cannot be swept')
+        if not values:
+            raise ConfigError(f'{config.file}: sweep: "{key}" has no values')
     seen: set[str] = set()
     for settings in _combinations(config):
         name = _point(config, settings, config.experiment.seed).name
@@ -490,7 +496,7 @@ def _short(key: str, keys: Iterable[str]) -> str:
 
 def _clean(value: object) -> str:
     """A value as a part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "", str(value).replace("/", "-"))
+    return re.sub(r"[^A-Za-z0-9.+-]+", "", str(value).replace("/", "-"))[:40]
 
 
 def _lowered(sentence: str) -> str:

@@ -52,8 +52,12 @@ class Captures(msgspec.Struct, frozen=True):
 
 
 class Timings(msgspec.Struct, frozen=True):
-    """Seconds of wall time, and simulated seconds in each of those that the simulation took."""
+    """Seconds of wall time, and simulated seconds in each of those that the simulation took.
 
+    `began` is the Unix time at which simulated time began to pass.
+    """
+
+    began: float
     set_up: float
     simulation: float
     writing: float

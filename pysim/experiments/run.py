@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
 import msgspec
@@ -59,7 +59,7 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
     captures = directory / "captures"
     simulation = _simulation(plan, captures)
     try:
-        ready = perf_counter()
+        began, ready = time(), perf_counter()
         simulation.run(plan.setting.duration, progress)
         ended = perf_counter()
         _require_balance(simulation)
@@ -72,6 +72,7 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
     (directory / "config.toml").write_text(config.text(_absolute(plan).experiment), "utf-8")
     captured = manifests.captures_in(captures, _capture_policy(plan))
     timings = Timings(
+        began=began,
         set_up=ready - begin,
         simulation=ended - ready,
         writing=perf_counter() - ended,

@@ -99,14 +99,23 @@ def plans(
     costs: tuple[CostModel | None, ...] = COSTS,
 ) -> Plan:
     """Plans with that many brokers and steps at most."""
-    n = draw(st.integers(min_brokers, max_brokers))
+    brokers = draw(st.integers(min_brokers, max_brokers))
     steps = max(1, round(max_steps * draw(st.sampled_from(_SHARES))))
-    random = Streams(draw(st.integers(0, 2**64 - 1))).stream("plan")
+    seed = draw(st.integers(0, 2**64 - 1))
+    return _plan(seed, brokers, steps, draw(st.sampled_from(costs)))
+
+
+def fixed_plan() -> Plan:
+    """A plan of some size that is always the same."""
+    return _plan(seed=7, brokers=15, steps=300, costs=COSTS[-1])
+
+
+def _plan(seed: int, brokers: int, steps: int, costs: CostModel | None) -> Plan:
+    random = Streams(seed).stream("plan")
     tree = nx.Graph()
-    tree.add_nodes_from(range(n))
-    tree.add_edges_from((child, random.randrange(child)) for child in range(1, n))
-    delays = random.choices(DELAYS, k=3)
-    plan = Plan(tree, delays, draw(st.sampled_from(costs)))
+    tree.add_nodes_from(range(brokers))
+    tree.add_edges_from((child, random.randrange(child)) for child in range(1, brokers))
+    plan = Plan(tree, random.choices(DELAYS, k=3), costs)
     _Author(plan, random.choice(TEMPOS)).write(random.randbytes(_BYTES_PER_STEP * steps))
     return plan
 

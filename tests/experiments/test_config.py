@@ -183,7 +183,7 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
             {"faults": [{"kind": "link-break", "time": 1, "link": "0-0"}]},
             'faults[0].link = "0-0": expected two different brokers such as "3-7"',
         ),
-        ({"network.rate.x": 1}, "network.rate.x is not a known key"),
+        ({"network.rate.x": 1}, '"network.rate.x" is not a known key'),
         (
             {"sweep": {"network.rrate": [1]}},
             'network.rrate is not a known key; did you mean "rate"?'
@@ -193,6 +193,12 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
             {"sweep": {"network.delay": ["1 ms", "-1 ms"]}},
             'network.delay = "-1 ms": a duration must be at least 0'
             ' (in the sweep, at network.delay = "-1 ms")',
+        ),
+        ({"sweep": {"seed": [1, 2]}}, 'sweep: "seed" cannot be swept'),
+        ({"sweep": {"network.delay": []}}, 'sweep: "network.delay" has no values'),
+        (
+            {"sweep": {"": [1]}},
+            '"" is not a known key (in the sweep, at  = 1)',
         ),
         (
             {"sweep": {"network.delay": ["1 ms", "1ms"]}},

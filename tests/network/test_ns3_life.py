@@ -254,7 +254,7 @@ def inject(sim: Simulation, leaf: int, data: bytes) -> None:
     sim.transport.inject(leaf, 0, data)  # type: ignore[attr-defined]
 
 
-# Errors, interrupts, one run after another ------------------------------------------------------------
+# Errors, interrupts, one run after another --------------------------------------------------
 
 
 class Faulty(Relay):
