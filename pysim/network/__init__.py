@@ -16,6 +16,7 @@ from pysim.network.faults import (
     LossChange,
 )
 from pysim.network.host import Agent, AgentError, CostModel, Host
+from pysim.network.journal import AgentBooks
 from pysim.network.memory import MemoryTransport
 from pysim.network.observer import Observer, Statement
 from pysim.network.service import TableCost, TypeCost, cost_model
@@ -29,7 +30,7 @@ from pysim.network.transport import (
     QueueReport,
     Transport,
 )
-from pysim.network.world import BARE_NOTICE, AgentBooks, ClientId, LinkNotice, World
+from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
 
 __all__ = [
     "BARE_NOTICE",

@@ -6,8 +6,8 @@ nothing.
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from pysim.network.journal import AgentBooks
 from pysim.network.transport import BrokerId, Counter
-from pysim.network.world import AgentBooks
 from pysim.wire import type_name
 
 _Totals = dict[tuple[BrokerId, int], tuple[int, int]]

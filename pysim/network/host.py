@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from pysim.filters import Filter
-from pysim.network.transport import NANOSECONDS, BrokerId, Transport, type_code
-from pysim.network.world import BARE_NOTICE, AgentBooks, ClientId, LinkNotice, World
+from pysim.network.journal import AgentBooks
+from pysim.network.transport import NANOSECONDS, BrokerId, Transport
+from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
 from pysim.wire import Envelope, WireError
 
 
@@ -64,6 +65,7 @@ class Host:
     ) -> None:
         self.world = world
         self.books = books
+        self._journal = books.journal
         self.notices: dict[BrokerId, LinkNotice] = {}
         """What the next change of the link to a neighbor is to be announced with."""
         self.malformed: list[str] = []
@@ -92,20 +94,24 @@ class Host:
         self.world._end_life()
 
     def frame_arrived(self, sender: BrokerId, frame: bytes) -> int | None:
+        # Every message of a run passes here, so what is short is written out and not called.
         if self._agent is None:
             return None
+        journal = self._journal
+        journal.entries.append((self.books, None, frame))
+        if journal.is_due():
+            journal.write_up()
         try:
             envelope = Envelope(frame)
+            if self._costs is None:
+                self._receive(sender, envelope)
+                return None
         except WireError as error:
-            # Booked under the type that the transport takes it for.
-            self.books.enter_received(type_code(frame), len(frame))
             self._reject(sender, error)
             return None
-        self.books.enter_received(envelope.type, len(frame))
-        if self._costs is not None:
-            return self._serve(envelope, lambda: self._handle(sender, envelope))
-        self._handle(sender, envelope)
-        return None
+        except Exception as error:
+            raise self._failure(sender, frame, error) from error
+        return self._serve(envelope, lambda: self._handle(sender, envelope))
 
     def work(self, task: Callable[[], None]) -> int | None:
         if self._costs is not None:
@@ -144,8 +150,11 @@ class Host:
         except WireError as error:
             self._reject(sender, error)
         except Exception as error:
-            activity = f"handling {envelope!r} from broker {sender}"
-            raise AgentError(self.world.id, self._transport.now, activity, error) from error
+            raise self._failure(sender, envelope.frame, error) from error
+
+    def _failure(self, sender: BrokerId, frame: bytes, error: Exception) -> AgentError:
+        activity = f"handling {Envelope(frame)!r} from broker {sender}"
+        return AgentError(self.world.id, self._transport.now, activity, error)
 
     def _serve(self, envelope: Envelope | None, handle: Callable[[], None]) -> int:
         """Handle now; what it causes leaves when the service time that it cost has passed."""

@@ -6,10 +6,10 @@ generator, and it cannot tell which network carries its messages.
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
-from zlib import crc32
 
+from pysim.network.journal import AgentBooks
 from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
 from pysim.wire import Envelope, Message, WireError
 
@@ -37,35 +37,6 @@ class Records(Protocol):
     ) -> None: ...
 
     def recorded(self, broker: BrokerId, name: str, value: float, time: int) -> None: ...
-
-
-@dataclass(slots=True)
-class AgentBooks:
-    """What one agent handed to the network and took from it: by type, messages and bytes."""
-
-    sent: dict[int, list[int]] = field(default_factory=dict)
-    received: dict[int, list[int]] = field(default_factory=dict)
-    contents: dict[BrokerId, int] = field(default_factory=dict)
-    """A running checksum per target over the frames sent to it, for the run's fingerprint."""
-
-    def enter_sent(self, target: BrokerId, envelope: Envelope) -> None:
-        """Book a frame that was handed to the network."""
-        frame = envelope.frame
-        entry = self.sent.get(envelope.type)
-        if entry is None:
-            entry = self.sent[envelope.type] = [0, 0]
-        entry[0] += 1
-        entry[1] += len(frame)
-        contents = self.contents
-        contents[target] = crc32(frame, contents.get(target, 0))
-
-    def enter_received(self, code: int, size: int) -> None:
-        """Book a frame that came to the agent."""
-        entry = self.received.get(code)
-        if entry is None:
-            entry = self.received[code] = [0, 0]
-        entry[0] += 1
-        entry[1] += size
 
 
 class Timer:
@@ -102,7 +73,8 @@ class World:
         self.random = stream
         self._transport = transport
         self._transmit = transport.send
-        self._enter_sent = books.enter_sent
+        self._books = books
+        self._journal = books.journal.entries
         self._records = records
         self._sequence = 0
         self._life = 0
@@ -125,8 +97,9 @@ class World:
     def send(self, neighbor: BrokerId, item: Message | Envelope) -> None:
         """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
-        self._transmit(self.id, neighbor, envelope.frame)
-        self._enter_sent(neighbor, envelope)
+        frame = envelope.frame
+        self._transmit(self.id, neighbor, frame)
+        self._journal.append((self._books, neighbor, frame))
 
     def send_direct(
         self, broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
@@ -134,7 +107,7 @@ class World:
         """Send to any broker off the overlay, by unicast over the simulated IP network."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transport.send_direct(self.id, broker, envelope.frame, protocol)
-        self._enter_sent(broker, envelope)
+        self._journal.append((self._books, broker, envelope.frame))
 
     def schedule(self, delay: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` after `delay` seconds of simulated time, unless the broker crashes."""

@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from pysim.wire.message import Message, encode_body, message_types, type_name
+from pysim.wire.message import Message, decoder_of, encode_body, type_name
 
 VERSION = 1
 HEADER_SIZE = 16
 MAX_FRAME_SIZE = 1 << 20
 
 _HEADER = struct.Struct(">IBBHII")
-_types = message_types()
 
 
 class WireError(ValueError):
@@ -126,13 +125,14 @@ class Envelope:
         return Envelope.seal(message, self.origin, self.sequence)
 
     def _decode(self) -> Message:
-        known = _types.get(self.type)
-        if known is None:
+        decode = decoder_of(self.type)
+        if decode is None:
             raise WireError(f"message type {self.type} is not known to this version")
         try:
-            message: Message = known.decoder.decode(memoryview(self.frame)[HEADER_SIZE:])
+            message: Message = decode(self.frame[HEADER_SIZE:])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise WireError(f"malformed {known.name} from {self.id}: {error}") from None
+            name = type_name(self.type)
+            raise WireError(f"malformed {name} from {self.id}: {error}") from None
         return message
 
     def __repr__(self) -> str:

@@ -42,7 +42,8 @@ def message_type(code: int) -> Callable[[type[_Body]], type[_Body]]:
         cls.CODE = code
         cls.NAME = _spaced(cls.__name__)
         decoder = msgspec.msgpack.Decoder(cls, dec_hook=_from_builtins)
-        _TYPES[code] = MessageType(code, cls.NAME, cls, decoder)
+        _TYPES[code] = MessageType(code, cls.NAME, cls)
+        _DECODERS[code] = decoder.decode
         return cls
 
     return register
@@ -50,12 +51,11 @@ def message_type(code: int) -> Callable[[type[_Body]], type[_Body]]:
 
 @dataclass(frozen=True, slots=True)
 class MessageType:
-    """A registered type: its code in the header, its name in tables, its class and decoder."""
+    """A registered type: its code in the header, its name in tables, its class."""
 
     code: int
     name: str
     message: type[Message]
-    decoder: msgspec.msgpack.Decoder[Any]
 
 
 def message_types() -> Mapping[int, MessageType]:
@@ -67,11 +67,6 @@ def type_name(code: int) -> str:
     """The name of a type code; a code of a newer version reads ``type-201``."""
     known = _TYPES.get(code)
     return known.name if known else f"type-{code}"
-
-
-def encode_body(message: Message) -> bytes:
-    """The MessagePack body of a message."""
-    return _encoder.encode(message)
 
 
 def _to_builtins(value: Any) -> Any:
@@ -87,7 +82,11 @@ def _from_builtins(kind: type, value: Any) -> Any:
 
 
 _TYPES: dict[int, MessageType] = {}
-_encoder = msgspec.msgpack.Encoder(enc_hook=_to_builtins)
+_DECODERS: dict[int, Callable[[bytes], Any]] = {}
+
+# Bound methods, since every message of a run passes through both.
+encode_body: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=_to_builtins).encode
+decoder_of: Callable[[int], Callable[[bytes], Any] | None] = _DECODERS.get
 
 
 def _spaced(camel_case: str) -> str:

@@ -507,7 +507,9 @@ def test_an_agents_own_oversized_message_is_its_error_and_not_the_senders():
 
     run = simulation(Bloating)
     run.add_operations([act(10, 0, "publish")])
-    with pytest.raises(AgentError, match=r"^broker 1 failed .* handling <event 0:1, .*limit is 1048576$"):
+    with pytest.raises(
+        AgentError, match=r"^broker 1 failed .* handling <event 0:1, .*limit is 1048576$"
+    ):
         run.run(1)
     assert run.transport.malformed_frames == 0
 
