@@ -1,8 +1,9 @@
 """Measures what one message-hop costs, in a process of its own: ``python -m benchmarks.hops ...``.
 
 The same traffic is forwarded by Python agents or in C++ alone. Only the time between the end of the
-set-up (links connected, subscriptions spread) and the last event is measured, in CPU seconds of
-this process, so that other work on the machine disturbs little.
+set-up (links connected, tables filled) and the last event is measured, in CPU time of this process
+and in slices of ten events. The calmest tenth of them tells what a hop costs when nothing else
+disturbs; on a shared machine the mean may be half as much again.
 """
 
 import argparse
@@ -13,8 +14,10 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
+from statistics import fmean, quantiles
 
 import networkx as nx
 
@@ -27,11 +30,11 @@ from pysim.network.transport import NANOSECONDS, BrokerId
 from pysim.network.world import World
 from pysim.wire import Envelope
 from pysim.wire.messages import Event
-from pysim.workloads.operations import Operation
 
 FRAME_SIZE = 200
 SETUP_SECONDS = 2.0
 EVENTS_PER_SECOND = 50
+SLICE_SECONDS = 0.2
 SUBSCRIBERS_SHARE = 0.2
 DEGREE = 4
 
@@ -40,17 +43,26 @@ Routes = Mapping[BrokerId, Mapping[BrokerId, list[BrokerId]]]
 
 
 class RecodingFlood(EventForwarding):
-    """Decodes every event and encodes it anew for each hop."""
+    """Decodes every event and encodes it anew for each broker it passes."""
 
     def on_event(self, sender: BrokerId, event: Envelope) -> None:
-        super().on_event(sender, event.with_body(event.message))
+        self._spread(sender, event.with_body(event.message))
 
 
-class RecodingRouter(SubscriptionForwarding):
-    """Decodes, matches, and encodes anew for each hop."""
+class Router(SubscriptionForwarding):
+    """Decodes, matches, and passes the bytes on; its table is filled without messages."""
+
+    def fill(self, routes: Mapping[BrokerId, list[BrokerId]]) -> None:
+        for origin, neighbors in routes.items():
+            self._table[topic_filter(origin)] = set(neighbors)
+            self._index.insert(topic_filter(origin), topic_filter(origin))
+
+
+class RecodingRouter(Router):
+    """Decodes, matches, and encodes anew at each broker."""
 
     def on_event(self, sender: BrokerId, event: Envelope) -> None:
-        super().on_event(sender, event.with_body(event.message))
+        self._route(sender, event.with_body(event.message))
 
 
 class HeaderRouter(Broker):
@@ -70,6 +82,7 @@ class HeaderRouter(Broker):
                 send(neighbor, event)
 
 
+@cache
 def topic_filter(origin: BrokerId) -> Filter:
     return Predicate("topic", Operator.EQ, origin)
 
@@ -107,16 +120,21 @@ def routes_of(overlay: nx.Graph, subscribed: Mapping[BrokerId, list[BrokerId]]) 
     return routes
 
 
-def publications(overlay: nx.Graph, events: int) -> Iterator[Operation]:
+def schedule_publications(
+    transport: Ns3Transport,
+    overlay: nx.Graph,
+    events: int,
+    publish: Callable[[BrokerId, Event], None],
+) -> None:
+    """Let random brokers publish at a constant rate; all is prepared beforehand."""
     rng = random.Random(11)
     for number in range(events):
         origin = rng.randrange(len(overlay))
-        event = event_of(origin, 1)
         when = round((SETUP_SECONDS + number / EVENTS_PER_SECOND) * NANOSECONDS)
-        yield Operation(when, origin, "publish", attributes=event.attributes, payload=event.payload)
+        transport.schedule(when, partial(publish, origin, event_of(origin, 1)))
 
 
-def run_relay(transport: Ns3Transport, overlay: nx.Graph, routes: Routes, events: int) -> None:
+def set_up_relay(transport: Ns3Transport, overlay: nx.Graph, routes: Routes, events: int) -> None:
     """Forward in C++ alone; Python only hands each event to its first broker."""
     for broker in sorted(overlay):
         transport.attach_relay(broker, sorted(routes[broker].items()))
@@ -124,39 +142,43 @@ def run_relay(transport: Ns3Transport, overlay: nx.Graph, routes: Routes, events
         transport.connect(a, b)
     sequences = {broker: count(1) for broker in overlay}
 
-    def publish(operation: Operation) -> None:
-        origin = operation.broker
-        event = Event(dict(operation.attributes), operation.payload)
+    def publish(origin: BrokerId, event: Event) -> None:
         frame = Envelope.seal(event, origin, next(sequences[origin])).frame
         for neighbor in routes[origin][origin]:
             transport.send(origin, neighbor, frame)
 
-    for operation in publications(overlay, events):
-        transport.schedule(operation.time, lambda operation=operation: publish(operation))
+    schedule_publications(transport, overlay, events, publish)
 
 
-def run_agents(
+def set_up_agents(
     transport: Ns3Transport,
     overlay: nx.Graph,
     make: Callable[[World], Broker],
-    subscribed: Mapping[BrokerId, list[BrokerId]],
+    routes: Routes,
     events: int,
-) -> Simulation:
+) -> None:
+    """Forward in Python; tables are filled beforehand, clients and ground truth play no part."""
     simulation = Simulation(transport, overlay, make, seed=1)
-    simulation.add_operations(
-        Operation(NANOSECONDS, broker, "subscribe", filter=topic_filter(origin))
-        for origin, brokers in subscribed.items()
-        for broker in brokers
-    )
-    simulation.add_operations(publications(overlay, events))
-    return simulation
+
+    def publish(origin: BrokerId, event: Event) -> None:
+        agent = simulation.hosts[origin].agent
+        assert agent is not None
+        agent.publish(0, simulation.hosts[origin].world.originate(event))
+
+    def fill_tables() -> None:
+        for broker, host in simulation.hosts.items():
+            if isinstance(host.agent, Router):
+                host.agent.fill(routes[broker])
+
+    transport.schedule(NANOSECONDS, fill_tables)
+    schedule_publications(transport, overlay, events, publish)
 
 
 AGENTS: dict[tuple[str, str], Callable[[World, Routes], Broker]] = {
     ("flooding", "recode"): lambda world, routes: RecodingFlood(world),
     ("flooding", "pass-on"): lambda world, routes: EventForwarding(world),
     ("tree", "recode"): lambda world, routes: RecodingRouter(world),
-    ("tree", "match"): lambda world, routes: SubscriptionForwarding(world),
+    ("tree", "match"): lambda world, routes: Router(world),
     ("tree", "pass-on"): HeaderRouter,
 }
 
@@ -178,32 +200,43 @@ def measure(workload: str, agent: str, tcp: str, brokers: int, events: int, capt
         )
         memory_before = memory()
         if agent == "relay":
-            run_relay(transport, overlay, routes, events)
+            set_up_relay(transport, overlay, routes, events)
         else:
             make = AGENTS[workload, agent]
-            run_agents(
-                transport,
-                overlay,
-                lambda world: make(world, routes),
-                subscribed if agent in ("recode", "match") else {},
-                events,
-            )
+            set_up_agents(transport, overlay, lambda world: make(world, routes), routes, events)
         transport.run(round((SETUP_SECONDS - 0.01) * NANOSECONDS))
-        executed, cpu, wall = transport.events, time.process_time(), time.perf_counter()
-        transport.run(round((SETUP_SECONDS + events / EVENTS_PER_SECOND + 5) * NANOSECONDS))
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        executed = transport.events
+        slices = list(measured_slices(transport, events))
         rows = [row for row in transport.counters() if row.type == Event.CODE]
         result = {
             "hops": sum(row.received for row in rows),
             "bytes": sum(row.received_bytes for row in rows),
-            "cpu": cpu,
-            "wall": wall,
+            "quiet": quantiles(slices, n=10)[0],
+            "mean": fmean(slices),
             "events": transport.events - executed,
             "memory": memory() - memory_before,
         }
         transport.close()
         result["captures"] = digest(Path(directory)) if capture else ""
     return result
+
+
+def measured_slices(transport: Ns3Transport, events: int) -> Iterator[float]:
+    """Run to the end in short slices; microseconds of CPU time per hop in each."""
+    now, hops = SETUP_SECONDS - 0.01, event_hops(transport)
+    while now < SETUP_SECONDS + events / EVENTS_PER_SECOND:
+        now += SLICE_SECONDS
+        begin = time.process_time()
+        transport.run(round(now * NANOSECONDS))
+        spent = time.process_time() - begin
+        before, hops = hops, event_hops(transport)
+        if hops > before:
+            yield spent / (hops - before) * 1e6
+    transport.run(round((now + 5) * NANOSECONDS))
+
+
+def event_hops(transport: Ns3Transport) -> int:
+    return sum(row.received for row in transport.counters() if row.type == Event.CODE)
 
 
 def memory() -> int:

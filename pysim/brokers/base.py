@@ -35,7 +35,7 @@ class Broker:
     def __init__(self, world: World) -> None:
         self.world = world
         self.clients = LocalClients()
-        self._handlers = {
+        self.handlers = {
             code: getattr(self, method)
             for code, kind in message_types().items()
             if hasattr(self, method := "on_" + kind.name.replace("-", "_"))
@@ -69,8 +69,8 @@ class Broker:
         raise NotImplementedError(f"{type(self).__name__} does not say how it publishes")
 
     def receive(self, sender: BrokerId, envelope: Envelope) -> None:
-        """Dispatch a whole message to its handler; `sender` is the broker that sent it last."""
-        handler = self._handlers.get(envelope.type)
+        """Hand a message to the handler of its type; `sender` is the broker that sent it last."""
+        handler = self.handlers.get(envelope.type)
         if handler is None:
             raise TypeError(
                 f"{type(self).__name__} has no handler for {type_name(envelope.type)} messages"

@@ -1,18 +1,24 @@
 """A host joins one agent to its world and to the network: it opens frames, keeps the agent's books
 and turns an agent's failure into an error that says where and when it happened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from pysim.filters import Filter
-from pysim.network.journal import AgentBooks
+from pysim.network.journal import WRITE_UP_AT, AgentBooks
 from pysim.network.transport import NANOSECONDS, BrokerId, Transport
 from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
 from pysim.wire import Envelope, WireError
 
 
+Handler = Callable[[BrokerId, Envelope], None]
+
+
 class Agent(Protocol):
-    """The reactions to the network and to local clients; `pysim.brokers.Broker` is their base."""
+    """The reactions to the network and to local clients; `pysim.brokers.Broker` is their base.
+
+    An agent may have `handlers`, by message type, that are called instead of `receive`.
+    """
 
     def start(self) -> None: ...
 
@@ -65,14 +71,15 @@ class Host:
     ) -> None:
         self.world = world
         self.books = books
-        self._journal = books.journal
+        self._entries = books.journal.entries
         self.notices: dict[BrokerId, LinkNotice] = {}
         """What the next change of the link to a neighbor is to be announced with."""
         self.malformed: list[str] = []
         self._transport = transport
         self._costs = costs
         self._agent: Agent | None = None
-        self._receive: Callable[[BrokerId, Envelope], None] = _nobody_hears
+        self._receive: Handler = _nobody_hears
+        self._handlers: Mapping[int, Handler] = {}
         world._guard = self.guard
 
     @property
@@ -84,12 +91,14 @@ class Host:
         """Let a new agent live here."""
         self._agent = agent
         self._receive = agent.receive
+        self._handlers = getattr(agent, "handlers", {})
         self.guard("while starting", agent.start)
 
     def stop(self) -> None:
         """The broker crashed: its agent and all it knew are gone."""
         self._agent = None
         self._receive = _nobody_hears
+        self._handlers = {}
         self.notices.clear()
         self.world._end_life()
 
@@ -97,21 +106,21 @@ class Host:
         # Every message of a run passes here, so what is short is written out and not called.
         if self._agent is None:
             return None
-        journal = self._journal
-        journal.entries.append((self.books, None, frame))
-        if journal.is_due():
-            journal.write_up()
+        entries = self._entries
+        entries.append((self.books, None, frame))
+        if len(entries) >= WRITE_UP_AT:
+            self.books.journal.write_up()
         try:
-            envelope = Envelope(frame)
+            envelope = Envelope.open(frame)
             if self._costs is None:
-                self._receive(sender, envelope)
+                self._handlers.get(envelope.type, self._receive)(sender, envelope)
                 return None
         except WireError as error:
             self._reject(sender, error)
             return None
         except Exception as error:
             raise self._failure(sender, frame, error) from error
-        return self._serve(envelope, lambda: self._handle(sender, envelope))
+        return self._serve_message(sender, envelope)
 
     def work(self, task: Callable[[], None]) -> int | None:
         if self._costs is not None:
@@ -146,14 +155,17 @@ class Host:
 
     def _handle(self, sender: BrokerId, envelope: Envelope) -> None:
         try:
-            self._receive(sender, envelope)
+            self._handlers.get(envelope.type, self._receive)(sender, envelope)
         except WireError as error:
             self._reject(sender, error)
         except Exception as error:
             raise self._failure(sender, envelope.frame, error) from error
 
+    def _serve_message(self, sender: BrokerId, envelope: Envelope) -> int:
+        return self._serve(envelope, lambda: self._handle(sender, envelope))
+
     def _failure(self, sender: BrokerId, frame: bytes, error: Exception) -> AgentError:
-        activity = f"handling {Envelope(frame)!r} from broker {sender}"
+        activity = f"handling {Envelope.open(frame)!r} from broker {sender}"
         return AgentError(self.world.id, self._transport.now, activity, error)
 
     def _serve(self, envelope: Envelope | None, handle: Callable[[], None]) -> int:

@@ -7,7 +7,7 @@ from zlib import crc32
 
 from pysim.network.transport import BrokerId, type_code
 
-_WRITE_UP_AT = 256
+WRITE_UP_AT = 256
 """Entries: enough for a loop that runs hot, few enough to stay in a processor's cache."""
 
 
@@ -15,8 +15,8 @@ class Journal:
     """What happened since the books were last written up, for all agents of a simulation.
 
     Booking message by message, in the midst of everything else that happens, takes several times as
-    long as booking some hundreds in one go. So an entry is only noted, and `write_up` is called now
-    and then, and by whoever reads the books.
+    long as booking some hundreds in one go. So an entry is only noted, and `write_up` is called when
+    there are `WRITE_UP_AT` of them, and by whoever reads the books.
     """
 
     __slots__ = ("entries",)
@@ -25,16 +25,21 @@ class Journal:
         self.entries: list[tuple[AgentBooks, BrokerId | None, bytes]] = []
         """Whose books, the target of what was sent (None: it was received), the frame."""
 
-    def is_due(self) -> bool:
-        """Whether it is time to write up."""
-        return len(self.entries) >= _WRITE_UP_AT
-
     def write_up(self) -> None:
         """Enter everything into the books."""
         entries = self.entries.copy()
         self.entries.clear()
         for books, target, frame in entries:
-            books._enter(target, frame)
+            side = books._received if target is None else books._sent
+            code = type_code(frame)
+            entry = side.get(code)
+            if entry is None:
+                entry = side[code] = [0, 0]
+            entry[0] += 1
+            entry[1] += len(frame)
+            if target is not None:
+                contents = books._contents
+                contents[target] = crc32(frame, contents.get(target, 0))
 
 
 class AgentBooks:
@@ -63,11 +68,3 @@ class AgentBooks:
         """A running checksum per target over the frames sent to it, for the run's fingerprint."""
         self.journal.write_up()
         return self._contents
-
-    def _enter(self, target: BrokerId | None, frame: bytes) -> None:
-        side = self._received if target is None else self._sent
-        entry = side.setdefault(type_code(frame), [0, 0])
-        entry[0] += 1
-        entry[1] += len(frame)
-        if target is not None:
-            self._contents[target] = crc32(frame, self._contents.get(target, 0))

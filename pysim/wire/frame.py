@@ -11,7 +11,7 @@ a run: a broker that passes a message on keeps them, a broker that makes a new o
 """
 
 import struct
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 
@@ -22,6 +22,8 @@ HEADER_SIZE = 16
 MAX_FRAME_SIZE = 1 << 20
 
 _HEADER = struct.Struct(">IBBHII")
+_pack_header = _HEADER.pack
+_unpack_header = _HEADER.unpack_from
 
 
 class WireError(ValueError):
@@ -65,34 +67,34 @@ def read_header(frame: bytes, offset: int = 0) -> Header:
     return header
 
 
-class Envelope:
+class Envelope(msgspec.Struct, eq=False, gc=False):
     """A message with its identity and its bytes; the body is decoded when first asked for.
 
-    Passing an envelope on sends the bytes as they are, so an agent that only relays never pays
-    for decoding.
+    `open` makes one of a received frame, `seal` of a new message. Passing an envelope on sends the
+    bytes as they are, so an agent that only relays never pays for decoding.
     """
-
-    __slots__ = ("_message", "frame", "origin", "sequence", "type")
 
     frame: bytes
     type: int
     origin: int
     sequence: int
+    body: Message | None = None
+    """The decoded body, once it has been asked for as `message`."""
 
-    def __init__(self, frame: bytes) -> None:
+    @staticmethod
+    def open(frame: bytes) -> "Envelope":
         """Open a received frame; raises WireError unless it is exactly one whole frame."""
         try:
-            length, version, self.type, _, self.origin, self.sequence = _HEADER.unpack_from(frame)
+            length, version, code, _, origin, sequence = _unpack_header(frame)
         except struct.error:
-            length = version = -1
+            length = version = code = origin = sequence = -1
         if length != len(frame) or version != VERSION or length > MAX_FRAME_SIZE:
             header = read_header(frame)  # names what is wrong with the header, if anything is
             raise WireError(f"a frame of {header.length} bytes came as {len(frame)} bytes")
-        self.frame = frame
-        self._message: Message | None = None
+        return Envelope(frame, code, origin, sequence)
 
-    @classmethod
-    def seal(cls, message: Message, origin: int, sequence: int, flags: int = 0) -> "Envelope":
+    @staticmethod
+    def seal(message: Message, origin: int, sequence: int, flags: int = 0) -> "Envelope":
         """Encode `message` into a new frame."""
         body = encode_body(message)
         length = HEADER_SIZE + len(body)
@@ -100,13 +102,9 @@ class Envelope:
             raise WireError(
                 f"the {message.NAME} would be {length} bytes long, the limit is {MAX_FRAME_SIZE}"
             )
-        envelope = cls.__new__(cls)
-        envelope.frame = _HEADER.pack(length, VERSION, message.CODE, flags, origin, sequence) + body
-        envelope.type = message.CODE
-        envelope.origin = origin
-        envelope.sequence = sequence
-        envelope._message = message
-        return envelope
+        code = message.CODE
+        frame = _pack_header(length, VERSION, code, flags, origin, sequence) + body
+        return Envelope(frame, code, origin, sequence, message)
 
     @property
     def id(self) -> MessageId:
@@ -115,25 +113,23 @@ class Envelope:
     @property
     def message(self) -> Message:
         """The decoded body; raises WireError if it is not a well-formed body of its type."""
-        message = self._message
-        if message is None:
-            message = self._message = self._decode()
+        message = self.body
+        if message is not None:
+            return message
+        decode = decoder_of(self.type)
+        if decode is None:
+            raise WireError(f"message type {self.type} is not known to this version")
+        try:
+            message = cast(Message, decode(self.frame[HEADER_SIZE:]))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            name = type_name(self.type)
+            raise WireError(f"malformed {name} from {self.id}: {error}") from None
+        self.body = message
         return message
 
     def with_body(self, message: Message) -> "Envelope":
         """The same message (same identity) with another body, as rewritten in transit."""
         return Envelope.seal(message, self.origin, self.sequence)
-
-    def _decode(self) -> Message:
-        decode = decoder_of(self.type)
-        if decode is None:
-            raise WireError(f"message type {self.type} is not known to this version")
-        try:
-            message: Message = decode(self.frame[HEADER_SIZE:])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            name = type_name(self.type)
-            raise WireError(f"malformed {name} from {self.id}: {error}") from None
-        return message
 
     def __repr__(self) -> str:
         return f"<{type_name(self.type)} {self.origin}:{self.sequence}, {len(self.frame)} bytes>"

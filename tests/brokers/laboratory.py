@@ -32,7 +32,7 @@ class Wiretap(MemoryTransport):
 
     def send(self, source: int, target: int, frame: bytes) -> None:
         super().send(source, target, frame)
-        self.log.append((self.now / MS, source, target, _text(Envelope(frame))))
+        self.log.append((self.now / MS, source, target, _text(Envelope.open(frame))))
 
 
 class Laboratory:

@@ -56,7 +56,7 @@ def test_events_are_delivered_to_interested_local_clients(world):
 
 def test_a_mere_relay_does_not_decode_the_events_it_sees(world):
     header = Envelope.seal(Event({}), 0, 1).frame
-    unreadable = Envelope(header[:3] + bytes([17]) + header[4:16] + b"\xc1")
+    unreadable = Envelope.open(header[:3] + bytes([17]) + header[4:16] + b"\xc1")
     Broker(world).deliver_locally(unreadable)
 
 

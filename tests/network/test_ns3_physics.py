@@ -48,7 +48,7 @@ def test_the_capture_holds_the_very_bytes_of_the_frame(tmp_path: Path) -> None:
     (sent,) = [p.payload for p in packets(tmp_path / "b0-b1.pcap") if p.payload]
     (received,) = [p.payload for p in packets(tmp_path / "b1-b0.pcap") if p.payload]
     assert sent == received
-    envelope = Envelope(sent)
+    envelope = Envelope.open(sent)
     assert (len(sent), envelope.origin, envelope.sequence) == (333, 0, 1)
 
 
