@@ -210,7 +210,7 @@ BrokerApplication::AwaitLink(uint32_t neighbor)
     MakeLink(neighbor);
 }
 
-void
+bool
 BrokerApplication::Connect(ConnectionPtr connection, InetSocketAddress remote)
 {
     auto socket = Socket::CreateSocket(GetNode(), TcpSocketFactory::GetTypeId());
@@ -218,7 +218,7 @@ BrokerApplication::Connect(ConnectionPtr connection, InetSocketAddress remote)
     socket->SetConnectCallback(MakeCallback(&BrokerApplication::OnConnected, this),
                                MakeCallback(&BrokerApplication::OnFailed, this));
     Attach(connection, socket);
-    socket->Connect(remote);
+    return socket->Connect(remote) == 0;
 }
 
 void
@@ -552,24 +552,18 @@ BrokerApplication::SendDirect(
     {
         return SendResult::BAD_FRAME;
     }
-    ConnectionPtr connection;
-    if (!udp)
-    {
-        auto& known = m_directOut[broker];
-        if (!known)
-        {
-            known = MakeDirect(broker, true);
-            Connect(known, InetSocketAddress(remote, plan::DIRECT_PORT));
-        }
-        connection = known;
-    }
-    Flow& flow = udp ? m_book->Find(m_broker, broker, ChannelKind::UDP) : *connection->outgoing;
+    Flow& flow = m_book->Find(m_broker, broker, udp ? ChannelKind::UDP : ChannelKind::TCP);
     const uint8_t type = frame[TYPE_OFFSET];
     TypeCount& count = flow.Count(type);
     count.sent++;
     count.sentBytes += size;
     m_book->Stamp(Simulator::Now().GetNanoSeconds(), m_broker, broker, size);
     m_sentTrace(m_broker, broker, type, size);
+    ConnectionPtr connection = udp ? nullptr : DirectTo(broker, remote);
+    if (!udp && !connection)
+    {
+        return SendResult::OK; // no route: it is booked as lost
+    }
     Output output{connection, &flow, remote, {reinterpret_cast<const char*>(frame), size}};
     if (m_holding)
     {
@@ -580,6 +574,24 @@ BrokerApplication::SendDirect(
         Emit(std::move(output));
     }
     return SendResult::OK;
+}
+
+BrokerApplication::ConnectionPtr
+BrokerApplication::DirectTo(uint32_t broker, Ipv4Address remote)
+{
+    auto found = m_directOut.find(broker);
+    if (found != m_directOut.end())
+    {
+        return found->second;
+    }
+    auto connection = MakeDirect(broker, true);
+    if (!Connect(connection, InetSocketAddress(remote, plan::DIRECT_PORT)))
+    {
+        Detach(connection);
+        return nullptr;
+    }
+    m_directOut[broker] = connection;
+    return connection;
 }
 
 bool
@@ -685,8 +697,9 @@ BrokerApplication::Enqueue(Input input)
 {
     input.arrival = Simulator::Now();
     m_inputs.push_back(std::move(input));
-    m_queueLength = m_inputs.size();
-    m_statistics.longest = std::max<uint32_t>(m_statistics.longest, m_inputs.size());
+    // The one whose service begins at this very instant does not wait.
+    m_queueLength = m_inputs.size() - (m_holding ? 0 : 1);
+    m_statistics.longest = std::max<uint32_t>(m_statistics.longest, m_queueLength);
     if (!m_serving)
     {
         // As an event of its own, so that a frame never starts service inside another's upcall.
@@ -709,12 +722,12 @@ BrokerApplication::Serve()
     m_statistics.waiting += Simulator::Now() - input.arrival;
 
     m_holding = true;
+    m_serviceStart = Simulator::Now();
     auto bytes = reinterpret_cast<const uint8_t*>(input.frame.data());
     const Time service =
         input.task ? input.task() : Handle(input.sender, *input.flow, bytes, input.frame.size());
 
     m_statistics.served++;
-    m_statistics.busy += service;
     m_serviceEnd = Simulator::Schedule(service, &BrokerApplication::EndService, this);
 }
 
@@ -722,6 +735,7 @@ void
 BrokerApplication::EndService()
 {
     m_holding = false;
+    m_statistics.busy += Simulator::Now() - m_serviceStart;
     for (auto& output : std::exchange(m_outputs, {}))
     {
         Emit(std::move(output));
@@ -745,6 +759,7 @@ BrokerApplication::Crash()
     }
     m_outputs.clear();
     m_queueLength = 0;
+    m_statistics = GetQueueStatistics();
     m_serving = m_holding = false;
     m_serviceEnd.Cancel();
     AbortDirect([](const Connection&) { return true; });
@@ -783,10 +798,15 @@ BrokerApplication::HasServiceModel() const
     return m_serviceModel;
 }
 
-const BrokerApplication::QueueStatistics&
+BrokerApplication::QueueStatistics
 BrokerApplication::GetQueueStatistics() const
 {
-    return m_statistics;
+    QueueStatistics statistics = m_statistics;
+    if (m_holding)
+    {
+        statistics.busy += Simulator::Now() - m_serviceStart;
+    }
+    return statistics;
 }
 
 uint32_t

@@ -96,7 +96,7 @@ class BrokerApplication : public ns3::Application
     void ForgetDirect(uint32_t broker);
 
     bool HasServiceModel() const;
-    const QueueStatistics& GetQueueStatistics() const;
+    QueueStatistics GetQueueStatistics() const;
     uint32_t GetQueueLength() const;
     uint64_t GetMalformed() const;
     void CountMalformed();
@@ -148,7 +148,10 @@ class BrokerApplication : public ns3::Application
     ns3::Ptr<ns3::Socket> Listen(uint16_t port);
     ConnectionPtr MakeLink(uint32_t neighbor);
     ConnectionPtr MakeDirect(uint32_t broker, bool outgoing);
-    void Connect(ConnectionPtr connection, ns3::InetSocketAddress remote);
+    /// @return whether there is a route at all
+    bool Connect(ConnectionPtr connection, ns3::InetSocketAddress remote);
+    /// @return the connection off the overlay to a broker, nullptr if there is no route to it
+    ConnectionPtr DirectTo(uint32_t broker, ns3::Ipv4Address remote);
     void Adopt(ConnectionPtr connection, ns3::Ptr<ns3::Socket> socket);
     void Established(ConnectionPtr connection);
     void Attach(ConnectionPtr connection, ns3::Ptr<ns3::Socket> socket);
@@ -209,6 +212,7 @@ class BrokerApplication : public ns3::Application
     bool m_serving{false};
     bool m_holding{false}; ///< what is sent leaves when the service ends
     ns3::EventId m_serviceEnd;
+    ns3::Time m_serviceStart;
     QueueStatistics m_statistics;
 
     ns3::TracedCallback<uint32_t, uint32_t, uint8_t, uint32_t> m_sentTrace;

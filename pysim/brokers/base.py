@@ -35,7 +35,7 @@ class Broker:
     def __init__(self, world: World) -> None:
         self.world = world
         self.clients = LocalClients()
-        self.handlers = {
+        self._handlers = {
             code: getattr(self, method)
             for code, kind in message_types().items()
             if hasattr(self, method := "on_" + kind.name.replace("-", "_"))
@@ -70,7 +70,7 @@ class Broker:
 
     def receive(self, sender: BrokerId, envelope: Envelope) -> None:
         """Hand a message to the handler of its type; `sender` is the broker that sent it last."""
-        handler = self.handlers.get(envelope.type)
+        handler = self._handlers.get(envelope.type)
         if handler is None:
             raise TypeError(
                 f"{type(self).__name__} has no handler for {type_name(envelope.type)} messages"

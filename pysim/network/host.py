@@ -1,7 +1,7 @@
 """A host joins one agent to its world and to the network: it opens frames, keeps the agent's books
 and turns an agent's failure into an error that says where and when it happened."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from pysim.filters import Filter
@@ -11,14 +11,8 @@ from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
 from pysim.wire import Envelope, WireError
 
 
-Handler = Callable[[BrokerId, Envelope], None]
-
-
 class Agent(Protocol):
-    """The reactions to the network and to local clients; `pysim.brokers.Broker` is their base.
-
-    An agent may have `handlers`, by message type, that are called instead of `receive`.
-    """
+    """The reactions to the network and to local clients; `pysim.brokers.Broker` is their base."""
 
     def start(self) -> None: ...
 
@@ -78,8 +72,7 @@ class Host:
         self._transport = transport
         self._costs = costs
         self._agent: Agent | None = None
-        self._receive: Handler = _nobody_hears
-        self._handlers: Mapping[int, Handler] = {}
+        self._receive: Callable[[BrokerId, Envelope], None] = _nobody_hears
         world._guard = self.guard
 
     @property
@@ -91,14 +84,12 @@ class Host:
         """Let a new agent live here."""
         self._agent = agent
         self._receive = agent.receive
-        self._handlers = getattr(agent, "handlers", {})
         self.guard("while starting", agent.start)
 
     def stop(self) -> None:
         """The broker crashed: its agent and all it knew are gone."""
         self._agent = None
         self._receive = _nobody_hears
-        self._handlers = {}
         self.notices.clear()
         self.world._end_life()
 
@@ -113,7 +104,7 @@ class Host:
         try:
             envelope = Envelope.open(frame)
             if self._costs is None:
-                self._handlers.get(envelope.type, self._receive)(sender, envelope)
+                self._receive(sender, envelope)
                 return None
         except WireError as error:
             self._reject(sender, error)
@@ -155,7 +146,7 @@ class Host:
 
     def _handle(self, sender: BrokerId, envelope: Envelope) -> None:
         try:
-            self._handlers.get(envelope.type, self._receive)(sender, envelope)
+            self._receive(sender, envelope)
         except WireError as error:
             self._reject(sender, error)
         except Exception as error:

@@ -15,7 +15,7 @@ class Journal:
     """What happened since the books were last written up, for all agents of a simulation.
 
     Booking message by message, in the midst of everything else that happens, takes several times as
-    long as booking some hundreds in one go. So an entry is only noted, and `write_up` is called when
+    long as booking some hundreds in one go. So an entry is only noted; `write_up` is called when
     there are `WRITE_UP_AT` of them, and by whoever reads the books.
     """
 
