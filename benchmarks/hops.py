@@ -2,8 +2,8 @@
 
 The same traffic is forwarded by Python agents or in C++ alone. Only the time between the end of the
 set-up (links connected, tables filled) and the last event is measured, in CPU time of this process
-and in slices of about a thousand hops. The calmest tenth of them tells what a hop costs when nothing else
-disturbs; on a shared machine the mean may be half as much again.
+and in slices of about a thousand hops. The calmest tenth of them tells what a hop costs when
+nothing else disturbs; on a shared machine the mean may be half as much again.
 """
 
 import argparse
