@@ -4,10 +4,15 @@ import difflib
 from collections.abc import Iterable
 
 
-def suggestion(name: str, choices: Iterable[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest choice, or else all of them."""
-    names = sorted(choices)
-    nearest = difflib.get_close_matches(name, names, n=1)
-    if nearest:
-        return f"; did you mean {nearest[0]!r}?"
-    return f"; choose from {', '.join(names)}" if names else "; it has none"
+def nearest(given: object, known: Iterable[str]) -> str:
+    """Ends an error: the name that was probably meant, or all that there are."""
+    known = list(known)
+    if not known:
+        return "it has none"
+    similar = difflib.get_close_matches(str(given), known, n=1)
+    return f'did you mean "{similar[0]}"?' if similar else f"known are {listed(known)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, separated by commas."""
+    return ", ".join(f'"{name}"' for name in names)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from pysim.brokers.base import Broker
-from pysim.naming import suggestion
+from pysim.naming import nearest
 from pysim.network.world import World
 
 _BrokerType = TypeVar("_BrokerType", bound=type[Broker])
@@ -65,11 +65,11 @@ def make(name: str, world: World, **settings: Any) -> Broker:
     known = options(name)
     for setting in settings:
         if setting not in known:
-            hint = suggestion(setting, known)
-            raise ProtocolError(f"protocol {name!r} has no option {setting!r}{hint}")
+            hint = nearest(setting, known)
+            raise ProtocolError(f'protocol "{name}" has no option "{setting}"; {hint}')
     for option in known.values():
         if option.default is REQUIRED and option.name not in settings:
-            raise ProtocolError(f"protocol {name!r} needs the option {option.name!r}")
+            raise ProtocolError(f'protocol "{name}" needs the option "{option.name}"')
     return _PROTOCOLS[name](world, **settings)
 
 
@@ -79,7 +79,7 @@ _PROTOCOLS: dict[str, type[Broker]] = {}
 def _protocol(name: str) -> type[Broker]:
     broker = _PROTOCOLS.get(name)
     if broker is None:
-        raise ProtocolError(f"unknown protocol {name!r}{suggestion(name, _PROTOCOLS)}")
+        raise ProtocolError(f'unknown protocol "{name}"; {nearest(name, _PROTOCOLS)}')
     return broker
 
 

@@ -15,7 +15,8 @@ from pysim.cli.settings import pairs
 from pysim.experiments import registries
 from pysim.experiments.config import TopologyFile, load
 from pysim.experiments.plan import prepare
-from pysim.experiments.schema import FieldError, convert, nearest
+from pysim.experiments.schema import FieldError, convert
+from pysim.naming import nearest
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -4,15 +4,16 @@ A field's type, default and description, written once in a struct, are its valid
 `--show-config` and its line in `pysim list`. This module touches no file and knows no experiment.
 """
 
-import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import inspect
+
+from pysim.naming import listed, nearest
 
 _T = TypeVar("_T")
 
@@ -144,18 +145,6 @@ def struct_of(function: Callable[..., object], skip: int = 0) -> type[msgspec.St
     return msgspec.defstruct(
         function.__name__, fields, frozen=True, kw_only=True, forbid_unknown_fields=True
     )
-
-
-def nearest(given: object, known: Iterable[str]) -> str:
-    """Ends an error: the name that was probably meant, or all that there are."""
-    known = list(known)
-    similar = difflib.get_close_matches(str(given), known, n=1)
-    return f'did you mean "{similar[0]}"?' if similar else f"known are {listed(known)}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names in quotes, separated by commas."""
-    return ", ".join(f'"{name}"' for name in names)
 
 
 def join(*keys: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pysim.naming import suggestion
+from pysim.naming import nearest
 from pysim.network.host import CostModel
 from pysim.wire import Envelope, message_types, type_name
 
@@ -73,13 +73,13 @@ _MODELS: Mapping[str, type[TypeCost] | type[TableCost] | None] = {
 def cost_model(name: str, **settings: Any) -> CostModel | None:
     """The model of that name (``none``, ``type``, ``table``); None means no queue at all."""
     if name not in _MODELS:
-        raise ValueError(f"unknown cost model {name!r}{suggestion(name, _MODELS)}")
+        raise ValueError(f'unknown cost model "{name}"; {nearest(name, _MODELS)}')
     model = _MODELS[name]
     known = model.__dataclass_fields__ if model else {}
     for setting in settings:
         if setting not in known:
             raise ValueError(
-                f"cost model {name!r} has no setting {setting!r}{suggestion(setting, known)}"
+                f'cost model "{name}" has no setting "{setting}"; {nearest(setting, known)}'
             )
     return model(**settings) if model else None
 
@@ -93,7 +93,7 @@ def _check_names(names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise ValueError(
-                f"unknown message type {name!r} in a cost model{suggestion(name, known)}"
+                f'unknown message type "{name}" in a cost model; {nearest(name, known)}'
             )
 
 

@@ -62,17 +62,17 @@ def test_options_tell_type_default_and_help():
         (
             "subscription-forwading",
             {},
-            "unknown protocol 'subscription-forwading'; did you mean 'subscription-forwarding'?",
+            'unknown protocol "subscription-forwading"; did you mean "subscription-forwarding"?',
         ),
         (
             "subscription-forwarding",
             {"litteral": True},
-            "protocol 'subscription-forwarding' has no option 'litteral'; did you mean 'literal'?",
+            'protocol "subscription-forwarding" has no option "litteral"; did you mean "literal"?',
         ),
         (
             "event-forwarding",
             {"literal": True},
-            "protocol 'event-forwarding' has no option 'literal'; it has none",
+            'protocol "event-forwarding" has no option "literal"; it has none',
         ),
     ],
 )
@@ -83,7 +83,7 @@ def test_what_does_not_exist_is_refused_with_the_nearest_name(world, name, setti
 
 
 def test_a_name_like_no_other_gets_the_list_of_choices(world):
-    with pytest.raises(ProtocolError, match=r"^unknown protocol 'zzz'; choose from .*event-forw"):
+    with pytest.raises(ProtocolError, match=r'^unknown protocol "zzz"; known are .*event-forw'):
         make("zzz", world)
 
 
@@ -109,7 +109,7 @@ def test_a_third_party_registers_its_own_protocol(world):
         "pitch": Option("pitch", float, 1.0, ""),
     }
     assert make("mute", world, volume=3).volume == 3
-    with pytest.raises(ProtocolError, match=r"^protocol 'mute' needs the option 'volume'$"):
+    with pytest.raises(ProtocolError, match=r'^protocol "mute" needs the option "volume"$'):
         make("mute", world)
     assert register(Mute) is Mute
 

@@ -98,7 +98,7 @@ def refusal(folder: Path, **settings: object) -> str:
         ),
         (
             {"service": {"model": "type", "seconds": {"evnt": "1 ms"}}},
-            "service: unknown message type 'evnt' in a cost model; did you mean 'event'?",
+            'service: unknown message type "evnt" in a cost model; did you mean "event"?',
         ),
         (
             {"topology": {"file": "nope.graphml"}},

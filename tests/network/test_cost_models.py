@@ -48,18 +48,18 @@ def test_costs_by_table_size():
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("tabel", {}, "unknown cost model 'tabel'; did you mean 'table'?"),
-        ("xyz", {}, "unknown cost model 'xyz'; choose from none, table, type"),
+        ("tabel", {}, 'unknown cost model "tabel"; did you mean "table"?'),
+        ("xyz", {}, 'unknown cost model "xyz"; known are "none", "type", "table"'),
         (
             "type",
             {"second": {}},
-            "cost model 'type' has no setting 'second'; did you mean 'seconds'?",
+            'cost model "type" has no setting "second"; did you mean "seconds"?',
         ),
-        ("none", {"default": 1}, "cost model 'none' has no setting 'default'; it has none"),
+        ("none", {"default": 1}, 'cost model "none" has no setting "default"; it has none'),
         (
             "type",
             {"seconds": {"evnt": 1.0}},
-            "unknown message type 'evnt' in a cost model; did you mean 'event'?",
+            'unknown message type "evnt" in a cost model; did you mean "event"?',
         ),
         (
             "type",
@@ -74,7 +74,7 @@ def test_costs_by_table_size():
         (
             "table",
             {"fixed_by_type": {"subscrib": 1.0}},
-            "unknown message type 'subscrib' in a cost model; did you mean 'subscribe'?",
+            'unknown message type "subscrib" in a cost model; did you mean "subscribe"?',
         ),
     ],
 )

@@ -178,9 +178,8 @@ def test_a_crashed_broker_hears_nothing_and_starts_afresh() -> None:
         sim.add_faults([BrokerCrash(2 * S, 1), BrokerRestart(3 * S, 1)])
         sim.run(6.0)
         assert changes(sim.hosts[0].agent) == [("up", 1), ("down", 1), ("up", 1)]
-        assert changes(sim.hosts[1].agent) == [("up", 0), ("up", 2)] or changes(
-            sim.hosts[1].agent
-        ) == [("up", 2), ("up", 0)]
+        # Towards 2 it is the one that connects, and so it can send half a round trip earlier.
+        assert changes(sim.hosts[1].agent) == [("up", 2), ("up", 0)]
         assert 28 <= len(events(sim.hosts[2].agent)) <= 30
         assert sim.balance() == []
 
@@ -395,7 +394,7 @@ def test_functions_of_a_closed_simulation_say_so() -> None:
         transport.send(0, 1, b"")
 
 
-def test_ctrl_c_stops_within_a_second() -> None:
+def test_ctrl_c_stops_the_run() -> None:
     script = textwrap.dedent(
         """
         import networkx as nx
@@ -417,7 +416,7 @@ def test_ctrl_c_stops_within_a_second() -> None:
     _, errors = process.communicate(timeout=30)
     assert "KeyboardInterrupt" in errors
     assert process.returncode != 0
-    assert time.monotonic() - sent < 5  # a second on an idle machine, which this may not be
+    assert time.monotonic() - sent < 5  # it takes 0.1 s; a machine may be busy
 
 
 def test_simulations_in_a_row_leak_nothing_and_are_identical(tmp_path: Path) -> None:

@@ -96,12 +96,14 @@ def test_the_initiator_can_send_after_one_round_trip_and_the_other_end_half_a_on
     assert acceptor == initiator + one_way + ack
 
 
-def test_a_slow_link_delays_in_proportion_and_queues_in_order() -> None:
-    with simulation(nx.path_graph(2), link=LinkSettings(delay=0.0, rate=64e3)) as sim:
+def test_frames_written_at_once_share_a_segment_and_a_slow_link_shows_its_length() -> None:
+    rate = 64e3
+    with simulation(nx.path_graph(2), link=LinkSettings(delay=0.0, rate=rate)) as sim:
         sim.add_operations(publish(2 * S, 0) for _ in range(5))
         sim.run(5.0)
         got = events(sim.hosts[1].agent)
-    assert [sequence for *_, sequence in got] == [1, 2, 3, 4, 5]
+    arrival = 2 * S + TCP_TICK + serialization(5 * 200 + PPP + IP + TCP + TIMESTAMPS, rate)
+    assert got == [(arrival, 0, sequence) for sequence in range(1, 6)]
 
 
 def test_frames_longer_than_a_segment_and_than_the_socket_buffer_arrive_whole() -> None:
