@@ -23,6 +23,7 @@ import networkx as nx
 
 import topologies
 from pysim.brokers import Broker, EventForwarding, SubscriptionForwarding
+from pysim.brokers.subscription_forwarding import TableEntry
 from pysim.filters import Filter, Operator, Predicate
 from pysim.network.ns3 import Ns3Settings, Ns3Transport
 from pysim.network.simulation import Simulation
@@ -54,8 +55,9 @@ class Router(SubscriptionForwarding):
 
     def fill(self, routes: Mapping[BrokerId, list[BrokerId]]) -> None:
         for origin, neighbors in routes.items():
-            self._table[topic_filter(origin)] = set(neighbors)
-            self._index.insert(topic_filter(origin), topic_filter(origin))
+            entry = self._table[topic_filter(origin)] = TableEntry()
+            entry.subscribers.update(neighbors)
+            self._index.insert(entry, topic_filter(origin))
 
 
 class RecodingRouter(Router):

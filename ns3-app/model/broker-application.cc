@@ -24,8 +24,6 @@ NS_OBJECT_ENSURE_REGISTERED(BrokerApplication);
 namespace
 {
 
-constexpr uint32_t TYPE_OFFSET = 5;
-
 /// Reaches TcpSocketBase's protected abort: Socket::Close() would retry its FIN for ever.
 class AbortableSocket : public TcpSocketBase
 {
@@ -67,7 +65,7 @@ BrokerApplication::GetTypeId()
                           "The longest frame that is sent or taken, in bytes.",
                           UintegerValue(1 << 20),
                           MakeUintegerAccessor(&BrokerApplication::m_maxFrame),
-                          MakeUintegerChecker<uint32_t>(MIN_FRAME))
+                          MakeUintegerChecker<uint32_t>(FrameHeader::SIZE))
             .AddAttribute("ServiceModel",
                           "Whether input passes a queue with one server.",
                           BooleanValue(false),
@@ -390,16 +388,10 @@ BrokerApplication::Fail(const ConnectionPtr& connection, bool malformed)
 
 // Input ------------------------------------------------------------------------------------------
 
-uint32_t
-BrokerApplication::LengthOf(const uint8_t* frame)
-{
-    return uint32_t(frame[0]) << 24 | uint32_t(frame[1]) << 16 | uint32_t(frame[2]) << 8 | frame[3];
-}
-
 bool
 BrokerApplication::IsWhole(const uint8_t* frame, uint32_t size) const
 {
-    return size >= MIN_FRAME && size <= m_maxFrame && LengthOf(frame) == size;
+    return size >= FrameHeader::SIZE && size <= m_maxFrame && FrameHeader::Number(frame) == size;
 }
 
 void
@@ -436,8 +428,8 @@ BrokerApplication::Take(const ConnectionPtr& connection, const uint8_t* data, ui
     }
     while (size >= 4)
     {
-        const uint32_t length = LengthOf(data);
-        if (length < MIN_FRAME || length > m_maxFrame)
+        const uint32_t length = FrameHeader::Number(data);
+        if (length < FrameHeader::SIZE || length > m_maxFrame)
         {
             Reject(connection);
             return;
@@ -460,7 +452,7 @@ BrokerApplication::Take(const ConnectionPtr& connection, const uint8_t* data, ui
 void
 BrokerApplication::TakeFrame(uint32_t sender, Flow& flow, const uint8_t* frame, uint32_t size)
 {
-    TypeCount& count = flow.Count(frame[TYPE_OFFSET]);
+    TypeCount& count = flow.Count(frame[FrameHeader::TYPE_AT]);
     count.received++;
     count.receivedBytes += size;
     if (m_serviceModel)
@@ -476,7 +468,7 @@ BrokerApplication::TakeFrame(uint32_t sender, Flow& flow, const uint8_t* frame, 
 Time
 BrokerApplication::Handle(uint32_t sender, Flow& flow, const uint8_t* frame, uint32_t size)
 {
-    const uint8_t type = frame[TYPE_OFFSET];
+    const uint8_t type = frame[FrameHeader::TYPE_AT];
     TypeCount& count = flow.Count(type);
     count.served++;
     count.servedBytes += size;
@@ -506,7 +498,7 @@ BrokerApplication::OnDatagram(Ptr<Socket> socket)
         }
         else
         {
-            flow.Count(bytes[TYPE_OFFSET]).lostLink++;
+            flow.Count(bytes[FrameHeader::TYPE_AT]).lostLink++;
         }
     }
 }
@@ -526,7 +518,7 @@ BrokerApplication::Send(uint32_t neighbor, const uint8_t* frame, uint32_t size)
         return SendResult::BAD_FRAME;
     }
     const ConnectionPtr& connection = found->second;
-    const uint8_t type = frame[TYPE_OFFSET];
+    const uint8_t type = frame[FrameHeader::TYPE_AT];
     TypeCount& count = connection->outgoing->Count(type);
     count.sent++;
     count.sentBytes += size;
@@ -553,7 +545,7 @@ BrokerApplication::SendDirect(
         return SendResult::BAD_FRAME;
     }
     Flow& flow = m_book->Find(m_broker, broker, udp ? ChannelKind::UDP : ChannelKind::TCP);
-    const uint8_t type = frame[TYPE_OFFSET];
+    const uint8_t type = frame[FrameHeader::TYPE_AT];
     TypeCount& count = flow.Count(type);
     count.sent++;
     count.sentBytes += size;
@@ -668,7 +660,7 @@ BrokerApplication::WriteDatagram(Flow& flow,
     DatagramTag tag;
     tag.source = flow.source;
     tag.target = flow.target;
-    tag.type = frame[TYPE_OFFSET];
+    tag.type = frame[FrameHeader::TYPE_AT];
     tag.serial = packet->GetUid();
     packet->AddPacketTag(tag);
     if (m_udp->SendTo(packet, 0, InetSocketAddress(remote, plan::DIRECT_PORT)) < 0)
@@ -754,7 +746,7 @@ BrokerApplication::Crash()
     {
         if (!output.connection)
         {
-            output.flow->Count(output.frame[TYPE_OFFSET]).lostLink++;
+            output.flow->Count(output.frame[FrameHeader::TYPE_AT]).lostLink++;
         }
     }
     m_outputs.clear();

@@ -3,6 +3,7 @@
 
 #include "broker-agent.h"
 #include "flow-book.h"
+#include "frame-header.h"
 
 #include "ns3/application.h"
 #include "ns3/inet-socket-address.h"
@@ -33,7 +34,6 @@ namespace pysim
 class BrokerApplication : public ns3::Application
 {
   public:
-    static constexpr uint32_t MIN_FRAME = 16;
     static constexpr uint32_t MAX_DATAGRAM = 65507;
 
     /// Why a send was refused.
@@ -170,7 +170,6 @@ class BrokerApplication : public ns3::Application
     void OnWritable(ns3::Ptr<ns3::Socket> socket, uint32_t available);
     void OnDatagram(ns3::Ptr<ns3::Socket> socket);
 
-    static uint32_t LengthOf(const uint8_t* frame);
     bool IsWhole(const uint8_t* frame, uint32_t size) const;
     void Take(const ConnectionPtr& connection, const uint8_t* data, uint32_t size);
     void TakeFrame(uint32_t sender, Flow& flow, const uint8_t* frame, uint32_t size);

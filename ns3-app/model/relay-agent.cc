@@ -21,10 +21,7 @@ RelayAgent::SetRoute(uint32_t origin, std::vector<uint32_t> neighbors)
 ns3::Time
 RelayAgent::FrameArrived(uint32_t sender, const uint8_t* frame, uint32_t size)
 {
-    constexpr uint32_t ORIGIN_OFFSET = 8;
-    const uint8_t* at = frame + ORIGIN_OFFSET;
-    const uint32_t origin =
-        uint32_t(at[0]) << 24 | uint32_t(at[1]) << 16 | uint32_t(at[2]) << 8 | at[3];
+    const uint32_t origin = FrameHeader::Number(frame + FrameHeader::ORIGIN_AT);
     if (origin < m_routes.size())
     {
         for (uint32_t neighbor : m_routes[origin])

@@ -16,13 +16,13 @@ bool g_open = false; // ns-3's simulator is one per process
 
 } // namespace
 
-Simulation::Simulation(const Settings& settings)
+Simulation::Simulation(const Settings& settings, PyObject* envelope)
 {
     if (g_open)
     {
         throw std::runtime_error("an ns-3 simulation is open in this process; close it first");
     }
-    m_impl = std::make_unique<Impl>(settings);
+    m_impl = std::make_unique<Impl>(settings, envelope);
     g_open = true;
 }
 
@@ -35,7 +35,8 @@ Simulation::~Simulation()
 void
 Simulation::Attach(uint32_t broker, PyObject* host, bool serviceModel)
 {
-    m_impl->agents[broker] = std::make_unique<PythonAgent>(*m_impl, host);
+    m_impl->agents[broker] =
+        std::make_unique<PythonAgent>(*m_impl, m_impl->books[broker], host, serviceModel);
     m_impl->network.AttachAgent(broker, m_impl->agents[broker].get(), serviceModel);
 }
 

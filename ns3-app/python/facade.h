@@ -26,13 +26,19 @@ namespace pysim
 class Simulation
 {
   public:
+    /// @param envelope the class that a received frame is handed over in
     /// @throws std::runtime_error if another simulation of this process is still open
-    explicit Simulation(const Settings& settings);
+    Simulation(const Settings& settings, PyObject* envelope);
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// Let `host` (with frame_arrived, work, link_up, link_down) live on a broker's node.
+    /**
+     * Let `host` live on a broker's node. A message goes to its `receive`, and an exception that
+     * comes back to its `receive_failed`; with the service model a message goes to
+     * `message_arrived`; a frame with a header of another form goes to `frame_arrived`.
+     * The other upcalls are `work`, `link_up` and `link_down`.
+     */
     void Attach(uint32_t broker, PyObject* host, bool serviceModel);
     /// Forward in C++ alone on this broker, by RelayRoute's table.
     void AttachRelay(uint32_t broker);
@@ -59,6 +65,9 @@ class Simulation
      *   submit(broker, task)
      *   schedule(delay_ns, callback) -> ticket
      *   cancel(ticket)
+     *   enter_sent(broker, target, frame)  into the agent's book, of what went another way
+     *   enter_received(broker, frame)
+     *   book(broker) -> what the agent sent and received, see AgentBook::Read
      *   run(until_ns, progress or None)
      *   counters() -> [(source, target, channel, type, sent, sent bytes, received,
      *                   received bytes, lost link, lost packet, unfinished, unserved,
@@ -69,6 +78,12 @@ class Simulation
      *   digest() -> int
      */
     PyObject* Function(const std::string& name);
+
+    /**
+     * The function send(neighbor, item) of one broker's agent. An envelope goes out as it is, any
+     * other item as the envelope that `originate` makes of it; it is entered in the agent's book.
+     */
+    PyObject* Outlet(uint32_t broker, PyObject* originate);
 
     struct Impl;
 

@@ -15,18 +15,25 @@ namespace
 using Impl = Simulation::Impl;
 
 constexpr const char* CAPSULE = "pysim.simulation";
+constexpr const char* OUTLET = "pysim.outlet";
 constexpr const char* CHANNEL_NAMES[] = {"link", "tcp", "udp"};
+
+/// The simulation behind a handle; sets a Python error and returns nullptr if it is closed.
+Impl*
+Open(const Impl::Handle& handle)
+{
+    if (!handle.simulation)
+    {
+        PyErr_SetString(PyExc_RuntimeError, "the simulation is closed");
+    }
+    return handle.simulation;
+}
 
 Impl*
 Self(PyObject* capsule)
 {
-    auto handle =
-        static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE));
-    if (!(*handle)->simulation)
-    {
-        PyErr_SetString(PyExc_RuntimeError, "the simulation is closed");
-    }
-    return (*handle)->simulation;
+    return Open(
+        **static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE)));
 }
 
 bool
@@ -119,6 +126,36 @@ Send(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
                  : nullptr;
 }
 
+/// Send for one agent, to (neighbor, item): see Simulation::Outlet.
+PyObject*
+SendItem(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
+{
+    const auto& outlet =
+        *static_cast<std::shared_ptr<Impl::Outlet>*>(PyCapsule_GetPointer(capsule, OUTLET));
+    Impl* self = Open(*outlet->handle);
+    uint32_t target = 0;
+    if (!self || !CheckCount("send", count, 2) || !Broker(self, arguments[0], target))
+    {
+        return nullptr;
+    }
+    Ref envelope = Ref::Borrow(arguments[1]);
+    if (!Py_IS_TYPE(envelope.Get(), reinterpret_cast<PyTypeObject*>(self->envelope.Get())))
+    {
+        envelope = Ref(PyObject_CallOneArg(outlet->originate.Get(), envelope.Get()));
+    }
+    Ref frame(envelope ? PyObject_GetAttr(envelope.Get(), self->frameName.Get()) : nullptr);
+    uint32_t size = 0;
+    const uint8_t* bytes = frame ? Bytes(frame.Get(), size) : nullptr;
+    if (!bytes)
+    {
+        return nullptr;
+    }
+    Ref sent(Sent(
+        self->network.App(outlet->broker).Send(target, bytes, size), outlet->broker, target, size));
+    return sent && self->books[outlet->broker].EnterSent(target, frame.Get()) ? sent.Release()
+                                                                              : nullptr;
+}
+
 PyObject*
 SendDirect(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
 {
@@ -141,6 +178,44 @@ SendDirect(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
                                     target,
                                     size)
                              : nullptr;
+}
+
+PyObject*
+EnterSent(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
+{
+    Impl* self = Self(capsule);
+    uint32_t source = 0;
+    uint32_t target = 0;
+    uint32_t size = 0;
+    if (!self || !CheckCount("enter_sent", count, 3) || !Ends(self, arguments, source, target) ||
+        !Bytes(arguments[2], size) || !self->books[source].EnterSent(target, arguments[2]))
+    {
+        return nullptr;
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject*
+EnterReceived(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
+{
+    Impl* self = Self(capsule);
+    uint32_t broker = 0;
+    uint32_t size = 0;
+    if (!self || !CheckCount("enter_received", count, 2) || !Broker(self, arguments[0], broker) ||
+        !Bytes(arguments[1], size))
+    {
+        return nullptr;
+    }
+    self->books[broker].EnterReceived(arguments[1]);
+    Py_RETURN_NONE;
+}
+
+PyObject*
+Book(PyObject* capsule, PyObject* number)
+{
+    Impl* self = Self(capsule);
+    uint32_t broker = 0;
+    return self && Broker(self, number, broker) ? self->books[broker].Read() : nullptr;
 }
 
 PyObject*
@@ -322,6 +397,9 @@ PyMethodDef g_functions[] = {
     {"submit", AsPyCFunction(Submit), METH_FASTCALL, nullptr},
     {"schedule", AsPyCFunction(Schedule), METH_FASTCALL, nullptr},
     {"cancel", Cancel, METH_O, nullptr},
+    {"enter_sent", AsPyCFunction(EnterSent), METH_FASTCALL, nullptr},
+    {"enter_received", AsPyCFunction(EnterReceived), METH_FASTCALL, nullptr},
+    {"book", Book, METH_O, nullptr},
     {"run", AsPyCFunction(Run), METH_FASTCALL, nullptr},
     {"counters", Counters, METH_NOARGS, nullptr},
     {"queues", Queues, METH_NOARGS, nullptr},
@@ -330,10 +408,17 @@ PyMethodDef g_functions[] = {
     {"digest", Digest, METH_NOARGS, nullptr},
 };
 
-void
-DeleteHandle(PyObject* capsule)
+PyMethodDef g_send = {"send", AsPyCFunction(SendItem), METH_FASTCALL, nullptr};
+
+/// Keep something alive as long as a Python function of ours lives that works on it.
+template <typename Shared>
+Ref
+Capsule(const char* name, const std::shared_ptr<Shared>& shared)
 {
-    delete static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE));
+    return Ref(PyCapsule_New(new std::shared_ptr<Shared>(shared), name, [](PyObject* capsule) {
+        delete static_cast<std::shared_ptr<Shared>*>(
+            PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
+    }));
 }
 
 } // namespace
@@ -345,12 +430,19 @@ Simulation::Function(const std::string& name)
     {
         if (name == function.ml_name)
         {
-            Ref capsule(PyCapsule_New(
-                new std::shared_ptr<Impl::Handle>(m_impl->handle), CAPSULE, DeleteHandle));
-            return PyCFunction_NewEx(&function, capsule.Get(), nullptr);
+            return PyCFunction_NewEx(&function, Capsule(CAPSULE, m_impl->handle).Get(), nullptr);
         }
     }
     return PyErr_Format(PyExc_AttributeError, "the simulation has no function %s", name.c_str());
+}
+
+PyObject*
+Simulation::Outlet(uint32_t broker, PyObject* originate)
+{
+    auto outlet = std::make_shared<Impl::Outlet>(
+        Impl::Outlet{m_impl->handle, broker, Ref::Borrow(originate)});
+    m_impl->outlets.push_back(outlet);
+    return PyCFunction_NewEx(&g_send, Capsule(OUTLET, outlet).Get(), nullptr);
 }
 
 } // namespace pysim

@@ -1,5 +1,6 @@
 #include "simulation-impl.h"
 
+#include "../model/frame-header.h"
 #include "../model/interruptible-simulator-impl.h"
 
 #include "ns3/simulator.h"
@@ -24,10 +25,32 @@ ServiceTime(const Ref& result)
                                                 : Time();
 }
 
+/// Take the exception that Python has just raised, with its traceback.
+Ref
+TakeException()
+{
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* traceback = nullptr;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    Ref ownedType(type);
+    Ref ownedTraceback(traceback);
+    if (traceback)
+    {
+        PyException_SetTraceback(value, traceback);
+    }
+    return Ref(value);
+}
+
 } // namespace
 
-Simulation::Impl::Impl(const Settings& settings)
+Simulation::Impl::Impl(const Settings& settings, PyObject* envelope)
     : brokers(settings.brokers),
+      envelope(Ref::Borrow(envelope)),
+      frameName(PyUnicode_InternFromString("frame")),
+      receiveName(PyUnicode_InternFromString("receive")),
+      books(settings.brokers),
       agents(settings.brokers),
       network(settings),
       handle(std::make_shared<Handle>(Handle{this}))
@@ -37,17 +60,32 @@ Simulation::Impl::Impl(const Settings& settings)
 Simulation::Impl::~Impl()
 {
     handle->simulation = nullptr;
+    for (auto& outlet : outlets)
+    {
+        outlet->originate = {}; // a method of the world that holds the outlet
+    }
 }
 
 Ref
-Simulation::Impl::Call(PyObject* callable, PyObject* first, PyObject* second)
+Simulation::Impl::Open(const uint8_t* frame, PyObject* bytes) const
+{
+    Ref type(PyLong_FromLong(frame[FrameHeader::TYPE_AT]));
+    Ref origin(PyLong_FromUnsignedLong(FrameHeader::Number(frame + FrameHeader::ORIGIN_AT)));
+    Ref sequence(PyLong_FromUnsignedLong(FrameHeader::Number(frame + FrameHeader::SEQUENCE_AT)));
+    PyObject* arguments[] = {nullptr, bytes, type.Get(), origin.Get(), sequence.Get()};
+    return Ref(PyObject_Vectorcall(
+        envelope.Get(), arguments + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+}
+
+Ref
+Simulation::Impl::Call(PyObject* callable, PyObject* first, PyObject* second, PyObject* third)
 {
     if (failed)
     {
         return {};
     }
-    PyObject* arguments[] = {nullptr, first, second};
-    const size_t count = second ? 2 : (first ? 1 : 0);
+    PyObject* arguments[] = {nullptr, first, second, third};
+    const size_t count = third ? 3 : (second ? 2 : (first ? 1 : 0));
     Ref result(PyObject_Vectorcall(
         callable, arguments + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
     if (!result)
@@ -152,17 +190,26 @@ Simulation::Impl::Cancel(int64_t ticket)
     }
 }
 
-PythonAgent::PythonAgent(Simulation::Impl& simulation, PyObject* host)
+PythonAgent::PythonAgent(Simulation::Impl& simulation,
+                         AgentBook& book,
+                         PyObject* host,
+                         bool serviceModel)
     : m_simulation(simulation),
+      m_book(book),
+      m_serviceModel(serviceModel),
+      m_host(Ref::Borrow(host)),
+      m_receiveFailed(PyObject_GetAttrString(host, "receive_failed")),
+      m_messageArrived(PyObject_GetAttrString(host, "message_arrived")),
       m_frameArrived(PyObject_GetAttrString(host, "frame_arrived")),
       m_work(PyObject_GetAttrString(host, "work")),
       m_linkUp(PyObject_GetAttrString(host, "link_up")),
       m_linkDown(PyObject_GetAttrString(host, "link_down"))
 {
-    if (!m_frameArrived || !m_work || !m_linkUp || !m_linkDown)
+    if (!m_receiveFailed || !m_messageArrived || !m_frameArrived || !m_work || !m_linkUp ||
+        !m_linkDown)
     {
         PyErr_Clear();
-        throw std::runtime_error("a host needs frame_arrived, work, link_up and link_down");
+        throw std::runtime_error("a host lacks one of its upcalls");
     }
 }
 
@@ -171,7 +218,34 @@ PythonAgent::FrameArrived(uint32_t sender, const uint8_t* frame, uint32_t size)
 {
     Ref from(PyLong_FromUnsignedLong(sender));
     Ref bytes(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(frame), size));
-    return ServiceTime(m_simulation.Call(m_frameArrived.Get(), from.Get(), bytes.Get()));
+    if (frame[FrameHeader::VERSION_AT] != FrameHeader::VERSION)
+    {
+        return ServiceTime(m_simulation.Call(m_frameArrived.Get(), from.Get(), bytes.Get()));
+    }
+    Ref envelope = m_simulation.Open(frame, bytes.Get());
+    if (m_serviceModel)
+    {
+        return ServiceTime(m_simulation.Call(m_messageArrived.Get(), from.Get(), envelope.Get()));
+    }
+    Receive(from, envelope, bytes);
+    return {};
+}
+
+void
+PythonAgent::Receive(const Ref& sender, const Ref& envelope, const Ref& bytes)
+{
+    if (m_simulation.failed)
+    {
+        return;
+    }
+    m_book.EnterReceived(bytes.Get());
+    PyObject* arguments[] = {m_host.Get(), sender.Get(), envelope.Get()};
+    Ref result(PyObject_VectorcallMethod(m_simulation.receiveName.Get(), arguments, 3, nullptr));
+    if (!result)
+    {
+        Ref error = TakeException();
+        m_simulation.Call(m_receiveFailed.Get(), sender.Get(), envelope.Get(), error.Get());
+    }
 }
 
 void

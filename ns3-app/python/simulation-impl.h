@@ -1,6 +1,7 @@
 #ifndef PYSIM_SIMULATION_IMPL_H
 #define PYSIM_SIMULATION_IMPL_H
 
+#include "agent-book.h"
 #include "ref.h"
 
 #include "facade.h"
@@ -34,11 +35,22 @@ struct Simulation::Impl
         Ref callback;
     };
 
-    explicit Impl(const Settings& settings);
+    /// What one agent sends by: see Simulation::Outlet.
+    struct Outlet
+    {
+        std::shared_ptr<Handle> handle;
+        uint32_t broker;
+        Ref originate;
+    };
+
+    Impl(const Settings& settings, PyObject* envelope);
     ~Impl();
 
     /// Call Python; nothing is called any more once an upcall has failed.
-    Ref Call(PyObject* callable, PyObject* first, PyObject* second = nullptr);
+    Ref Call(PyObject* callable,
+             PyObject* first,
+             PyObject* second = nullptr,
+             PyObject* third = nullptr);
     /// Keep the exception that Python has just raised, and end the run.
     void Fail();
     /// Look for signals, and show progress now and then.
@@ -50,7 +62,15 @@ struct Simulation::Impl
     void Fire(int64_t ticket);
     void Cancel(int64_t ticket);
 
+    /// Put a frame into an envelope, whose header has been found in order.
+    Ref Open(const uint8_t* frame, PyObject* bytes) const;
+
     const uint32_t brokers;
+    const Ref envelope;  ///< the class
+    const Ref frameName; ///< of the attribute that holds an envelope's bytes
+    const Ref receiveName;
+    std::vector<AgentBook> books; ///< by broker
+    std::vector<std::shared_ptr<Outlet>> outlets;
     std::vector<std::unique_ptr<BrokerAgent>> agents; ///< outlive the applications that call them
     std::unordered_map<int64_t, PythonTimer> timers;
     OverlayNetwork network;
@@ -67,7 +87,7 @@ struct Simulation::Impl
 class PythonAgent : public BrokerAgent
 {
   public:
-    PythonAgent(Simulation::Impl& simulation, PyObject* host);
+    PythonAgent(Simulation::Impl& simulation, AgentBook& book, PyObject* host, bool serviceModel);
 
     ns3::Time FrameArrived(uint32_t sender, const uint8_t* frame, uint32_t size) override;
     void LinkUp(uint32_t neighbor) override;
@@ -75,7 +95,15 @@ class PythonAgent : public BrokerAgent
     ns3::Time Work(const Ref& task);
 
   private:
+    /// Hand a message to the agent itself; what it raises is for the host.
+    void Receive(const Ref& sender, const Ref& envelope, const Ref& bytes);
+
     Simulation::Impl& m_simulation;
+    AgentBook& m_book;
+    const bool m_serviceModel;
+    Ref m_host;
+    Ref m_receiveFailed;
+    Ref m_messageArrived;
     Ref m_frameArrived;
     Ref m_work;
     Ref m_linkUp;

@@ -3,7 +3,8 @@
 It must not know any protocol, nor the network beyond the world that an agent is given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 from pysim.brokers.clients import LocalClients
@@ -35,11 +36,7 @@ class Broker:
     def __init__(self, world: World) -> None:
         self.world = world
         self.clients = LocalClients()
-        self._handlers = {
-            code: getattr(self, method)
-            for code, kind in message_types().items()
-            if hasattr(self, method := "on_" + kind.name.replace("-", "_"))
-        }
+        self._handlers = _handlers(type(self))  # type: ignore[arg-type]  # classes are hashable
 
     def start(self) -> None:
         """The broker comes to life; links are announced by `link_up` as they are connected."""
@@ -75,7 +72,7 @@ class Broker:
             raise TypeError(
                 f"{type(self).__name__} has no handler for {type_name(envelope.type)} messages"
             )
-        handler(sender, envelope)
+        handler(self, sender, envelope)
 
     def deliver_locally(self, envelope: Envelope) -> None:
         """Deliver an event to every local client with a matching subscription, once each."""
@@ -93,3 +90,13 @@ class Broker:
     def table_size(self) -> int:
         """How many entries an event is matched against, for cost models that go by it."""
         return len(self.routing_table()) or len(self.clients.filters())
+
+
+@cache
+def _handlers(broker: type) -> Mapping[int, Callable[[Any, BrokerId, Envelope], None]]:
+    """The handlers of a class by type code: one table for all its brokers, so it stays in cache."""
+    return {
+        code: getattr(broker, method)
+        for code, kind in message_types().items()
+        if hasattr(broker, method := "on_" + kind.name.replace("-", "_"))
+    }

@@ -24,6 +24,15 @@ from pysim.wire import Envelope
 from pysim.wire.messages import Event, Subscribe, Unsubscribe
 
 
+class TableEntry:
+    """A pattern's line in the table; the index names it, which is quicker than the pattern."""
+
+    __slots__ = ("subscribers",)
+
+    def __init__(self) -> None:
+        self.subscribers: set[BrokerId] = set()
+
+
 class SubscriptionForwarding(Broker):
     """Routes events along the reverse paths of subscriptions (the paper's *dispatcher*).
 
@@ -43,9 +52,9 @@ class SubscriptionForwarding(Broker):
     ) -> None:
         super().__init__(world)
         self._literal = literal
-        self._table: dict[Filter, set[BrokerId]] = {}
+        self._table: dict[Filter, TableEntry] = {}
         """The paper's subTab: the subscribers of each pattern, self under its own id."""
-        self._index: CountingIndex[Filter] = CountingIndex()
+        self._index: CountingIndex[TableEntry] = CountingIndex()
         self._told: dict[BrokerId, set[Filter]] = {}
 
     # Events
@@ -56,9 +65,11 @@ class SubscriptionForwarding(Broker):
     def _route(self, sender: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
         world = self.world
+        message = event.message
+        assert isinstance(message, Event)
         subscribers: set[BrokerId] = set()
-        for pattern in self._index.match(cast(Event, event.message).attributes):
-            subscribers |= self._table[pattern]
+        for entry in self._index.match(message.attributes):
+            subscribers |= entry.subscribers
         if world.id in subscribers:
             self.deliver_locally(event)
             subscribers.remove(world.id)
@@ -86,10 +97,11 @@ class SubscriptionForwarding(Broker):
 
     def add_subscriber(self, subscriber: BrokerId, pattern: Filter) -> None:
         """The paper's subscriptionReceived; a subscriber that is known already is no change."""
-        subscribers = self._table.get(pattern)
-        if subscribers is None:
-            subscribers = self._table[pattern] = set()
-            self._index.insert(pattern, pattern)
+        entry = self._table.get(pattern)
+        if entry is None:
+            entry = self._table[pattern] = TableEntry()
+            self._index.insert(entry, pattern)
+        subscribers = entry.subscribers
         if subscriber in subscribers:
             return
         subscribers.add(subscriber)
@@ -98,13 +110,14 @@ class SubscriptionForwarding(Broker):
 
     def remove_subscriber(self, subscriber: BrokerId, pattern: Filter) -> None:
         """The paper's processUnsubFrom; one that is not in the table is no change."""
-        subscribers = self._table.get(pattern)
-        if subscribers is None or subscriber not in subscribers:
+        entry = self._table.get(pattern)
+        if entry is None or subscriber not in entry.subscribers:
             return
+        subscribers = entry.subscribers
         subscribers.remove(subscriber)
         if not subscribers:
             del self._table[pattern]
-            self._index.remove(pattern)
+            self._index.remove(entry)
         for neighbor in self._concerned(subscriber, subscribers):
             self.untell(neighbor, pattern)
 
@@ -129,13 +142,13 @@ class SubscriptionForwarding(Broker):
 
     def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None:
         """The paper's addLinkTo: the neighbor learns all that is wanted on this side."""
-        for pattern, subscribers in self._table.items():
-            if subscribers - {neighbor}:
+        for pattern, entry in self._table.items():
+            if entry.subscribers - {neighbor}:
                 self.tell(neighbor, pattern)
 
     def patterns_of(self, subscriber: BrokerId) -> list[Filter]:
         """The patterns that a subscriber has in the table."""
-        return [p for p, subscribers in self._table.items() if subscriber in subscribers]
+        return [p for p, entry in self._table.items() if subscriber in entry.subscribers]
 
     # What neighbors know
 
@@ -157,7 +170,7 @@ class SubscriptionForwarding(Broker):
 
     def routing_table(self) -> Mapping[Filter, frozenset[BrokerId]]:
         """The subscribers of each pattern; the broker's own id stands for its clients."""
-        return {pattern: frozenset(subscribers) for pattern, subscribers in self._table.items()}
+        return {pattern: frozenset(entry.subscribers) for pattern, entry in self._table.items()}
 
     def table_size(self) -> int:
         return len(self._table)

@@ -18,45 +18,64 @@ E = TypeVar("E")
 
 # What most values are, told by their class alone; a float may be NaN and is looked at.
 _PLAIN_KINDS: dict[type, Kind] = {str: Kind.STRING, int: Kind.NUMBER}
+_NOTHING: dict[Operator, Any] = {}
 
 
 class PredicateIndex(Generic[E]):
     """Entries under distinct predicates, found by the events that fulfil them."""
 
     def __init__(self) -> None:
-        # kind -> attribute -> operator -> its values; what is empty is absent.
-        self._dimensions: dict[Kind, dict[str, dict[Operator, _Dimension[E]]]]
-        self._dimensions = {kind: {} for kind in Kind}
+        # What is empty is absent from both, so that what nobody asks for costs nothing.
+        # attribute -> value -> entry: equality, the most frequent, needs no kind, since values of
+        # different kinds are never equal to Python either.
+        self._equal: dict[str, dict[Any, E]] = {}
+        # kind -> attribute -> operator -> its values, for the other operators.
+        self._dimensions: dict[Kind, dict[str, dict[Operator, _Dimension[E]]]] = {}
 
     def insert(self, predicate: Predicate, entry: E) -> None:
         """Add the entry of a predicate that is not yet in the index."""
+        if predicate.operator is Operator.EQ:
+            self._equal.setdefault(predicate.attribute, {})[predicate.value] = entry
+            return
         for kind in _kinds(predicate):
-            operators = self._dimensions[kind].setdefault(predicate.attribute, {})
+            operators = self._dimensions.setdefault(kind, {}).setdefault(predicate.attribute, {})
             if predicate.operator not in operators:
                 operators[predicate.operator] = _DIMENSIONS[predicate.operator]()
             operators[predicate.operator].insert(predicate.value, entry)
 
     def remove(self, predicate: Predicate) -> None:
         """Take out a predicate that is in the index."""
+        attribute = predicate.attribute
+        if predicate.operator is Operator.EQ:
+            del self._equal[attribute][predicate.value]
+            if not self._equal[attribute]:
+                del self._equal[attribute]
+            return
         for kind in _kinds(predicate):
             attributes = self._dimensions[kind]
-            operators = attributes[predicate.attribute]
+            operators = attributes[attribute]
             operators[predicate.operator].remove(predicate.value)
             if not operators[predicate.operator]:
                 del operators[predicate.operator]
             if not operators:
-                del attributes[predicate.attribute]
+                del attributes[attribute]
+            if not attributes:
+                del self._dimensions[kind]
 
     def fulfilled(self, event: Event) -> list[E]:
         """The entries of the predicates that the event fulfils, each once."""
         entries: list[E] = []
+        equal = self._equal
+        dimensions = self._dimensions
         for attribute, value in event.items():
             kind = _PLAIN_KINDS.get(value.__class__) or kind_of(value)
             if kind is None:
                 continue
-            operators = self._dimensions[kind].get(attribute)
-            if operators:
-                for dimension in operators.values():
+            values = equal.get(attribute)
+            if values is not None and value in values:
+                entries.append(values[value])
+            if kind in dimensions:
+                for dimension in dimensions[kind].get(attribute, _NOTHING).values():
                     entries += dimension.find(value)
         return entries
 
@@ -87,11 +106,6 @@ class _Table(Generic[E]):
 
     def __bool__(self) -> bool:
         return bool(self._entries)
-
-
-class _Equal(_Table[E]):
-    def find(self, value: Any) -> Iterable[E]:
-        return (self._entries[value],) if value in self._entries else ()
 
 
 class _Unequal(_Table[E]):
@@ -225,7 +239,6 @@ class _Substrings(_ByLength[E]):
 
 
 _DIMENSIONS: dict[Operator, Callable[[], _Dimension[Any]]] = {
-    Operator.EQ: _Equal,
     Operator.NE: _Unequal,
     Operator.LT: lambda: _Thresholds(bisect_right, upward=True),
     Operator.LE: lambda: _Thresholds(bisect_left, upward=True),

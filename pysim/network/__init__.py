@@ -5,6 +5,7 @@ A `Simulation` joins a `Transport` (`memory` here; `ns3` is the product), one `H
 It knows no protocol.
 """
 
+from pysim.network.agent_books import AgentBooks, PlainBooks
 from pysim.network.faults import (
     BrokerCrash,
     BrokerRestart,
@@ -16,7 +17,6 @@ from pysim.network.faults import (
     LossChange,
 )
 from pysim.network.host import Agent, AgentError, CostModel, Host
-from pysim.network.journal import AgentBooks
 from pysim.network.memory import MemoryTransport
 from pysim.network.observer import Observer, Statement
 from pysim.network.service import TableCost, TypeCost, cost_model
@@ -55,6 +55,7 @@ __all__ = [
     "LossChange",
     "MemoryTransport",
     "Observer",
+    "PlainBooks",
     "QueueReport",
     "Simulation",
     "Statement",

@@ -6,7 +6,7 @@ nothing.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pysim.network.journal import AgentBooks
+from pysim.network.agent_books import AgentBooks
 from pysim.network.transport import BrokerId, Counter
 from pysim.wire import type_name
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from pysim.filters import Filter
-from pysim.network.journal import WRITE_UP_AT, AgentBooks
+from pysim.network.agent_books import AgentBooks
 from pysim.network.transport import NANOSECONDS, BrokerId, Transport
 from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
 from pysim.wire import Envelope, WireError
@@ -65,14 +65,13 @@ class Host:
     ) -> None:
         self.world = world
         self.books = books
-        self._entries = books.journal.entries
         self.notices: dict[BrokerId, LinkNotice] = {}
         """What the next change of the link to a neighbor is to be announced with."""
         self.malformed: list[str] = []
         self._transport = transport
         self._costs = costs
         self._agent: Agent | None = None
-        self._receive: Callable[[BrokerId, Envelope], None] = _nobody_hears
+        self.receive: Callable[[BrokerId, Envelope], None] = _nobody_hears
         world._guard = self.guard
 
     @property
@@ -83,33 +82,40 @@ class Host:
     def start(self, agent: Agent) -> None:
         """Let a new agent live here."""
         self._agent = agent
-        self._receive = agent.receive
+        self.receive = agent.receive
         self.guard("while starting", agent.start)
 
     def stop(self) -> None:
         """The broker crashed: its agent and all it knew are gone."""
         self._agent = None
-        self._receive = _nobody_hears
+        self.receive = _nobody_hears
         self.notices.clear()
         self.world._end_life()
 
     def frame_arrived(self, sender: BrokerId, frame: bytes) -> int | None:
-        # Every message of a run passes here, so what is short is written out and not called.
-        entries = self._entries
-        entries.append((self.books, None, frame))
-        if len(entries) >= WRITE_UP_AT:
-            self.books.journal.write_up()
         try:
             envelope = Envelope.open(frame)
-            if self._costs is None:
-                self._receive(sender, envelope)
-                return None
         except WireError as error:
+            self.books.enter_received(frame)
             self._reject(sender, error)
             return None
-        except Exception as error:
-            raise self._failure(sender, frame, error) from error
-        return self._serve_message(sender, envelope)
+        return self.message_arrived(sender, envelope)
+
+    def message_arrived(self, sender: BrokerId, envelope: Envelope) -> int | None:
+        self.books.enter_received(envelope.frame)
+        if self._costs is not None:
+            return self._serve(envelope, lambda: self._handle(sender, envelope))
+        self._handle(sender, envelope)
+        return None
+
+    def receive_failed(self, sender: BrokerId, envelope: Envelope, error: BaseException) -> None:
+        if isinstance(error, WireError):
+            self._reject(sender, error)
+        elif isinstance(error, Exception):
+            activity = f"handling {envelope!r} from broker {sender}"
+            raise AgentError(self.world.id, self._transport.now, activity, error) from error
+        else:
+            raise error
 
     def work(self, task: Callable[[], None]) -> int | None:
         if self._costs is not None:
@@ -144,18 +150,9 @@ class Host:
 
     def _handle(self, sender: BrokerId, envelope: Envelope) -> None:
         try:
-            self._receive(sender, envelope)
-        except WireError as error:
-            self._reject(sender, error)
+            self.receive(sender, envelope)
         except Exception as error:
-            raise self._failure(sender, envelope.frame, error) from error
-
-    def _serve_message(self, sender: BrokerId, envelope: Envelope) -> int:
-        return self._serve(envelope, lambda: self._handle(sender, envelope))
-
-    def _failure(self, sender: BrokerId, frame: bytes, error: Exception) -> AgentError:
-        activity = f"handling {Envelope.open(frame)!r} from broker {sender}"
-        return AgentError(self.world.id, self._transport.now, activity, error)
+            self.receive_failed(sender, envelope, error)
 
     def _serve(self, envelope: Envelope | None, handle: Callable[[], None]) -> int:
         """Handle now; what it causes leaves when the service time that it cost has passed."""

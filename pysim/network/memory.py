@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pysim.network.agent_books import AgentBooks, PlainBooks
+from pysim.network.outlet import Originate, Send, plain_outlet
 from pysim.network.streams import Streams
 from pysim.network.transport import (
     NANOSECONDS,
@@ -197,6 +199,12 @@ class MemoryTransport:
             self.disconnect(broker, sender)
 
     # Sending
+
+    def books(self, broker: BrokerId) -> PlainBooks:
+        return PlainBooks()
+
+    def outlet(self, broker: BrokerId, originate: Originate, books: AgentBooks) -> Send:
+        return plain_outlet(self.send, broker, originate, books)
 
     def send(self, source: BrokerId, target: BrokerId, frame: bytes) -> None:
         station = self._station(source)

@@ -8,7 +8,7 @@ import resource
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,8 @@ from typing import Any, Literal
 import networkx as nx
 import numpy as np
 
+from pysim.network.agent_books import AgentBooks
+from pysim.network.outlet import Originate, Send
 from pysim.network.transport import (
     NANOSECONDS,
     BrokerId,
@@ -25,12 +27,16 @@ from pysim.network.transport import (
     QueueReport,
     Upcalls,
 )
+from pysim.wire import Envelope
 
 TcpProfile = Literal["linux", "lean", "stock"]
 TCP_PROFILES: tuple[TcpProfile, ...] = ("linux", "lean", "stock")
 CapturePolicy = Literal["both", "one", "chosen", "none"]
 
 _DISK_RESERVE = 64 << 20
+
+_Pages = tuple[dict[int, list[int]], dict[int, list[int]], dict[BrokerId, int]]
+"""Of an agent's books: sent, received, contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class Ns3Transport:
         self._settings = settings
         self._native = _native()
         self._links = LinkSettings()
-        self._simulation = self._native.Simulation(self._native_settings())
+        self._simulation = self._native.Simulation(self._native_settings(), Envelope)
         self._bind_functions()
         self._lay_underlay()
 
@@ -100,6 +106,9 @@ class Ns3Transport:
         self._send_direct: Callable[[BrokerId, BrokerId, bytes, bool], None] = function(
             "send_direct"
         )
+        self._book: Callable[[BrokerId], _Pages] = function("book")
+        self._enter_sent: Callable[[BrokerId, BrokerId, bytes], None] = function("enter_sent")
+        self._enter_received: Callable[[BrokerId, bytes], None] = function("enter_received")
         self._run: Callable[[int, Callable[[int], None] | None], None] = function("run")
         self._counters: Callable[[], list[tuple[Any, ...]]] = function("counters")
         self._queues: Callable[[], list[tuple[Any, ...]]] = function("queues")
@@ -115,6 +124,17 @@ class Ns3Transport:
     def events(self) -> int:
         """How many ns-3 events have been executed."""
         return self._events()
+
+    def outlet(self, broker: BrokerId, originate: Originate, books: AgentBooks) -> Send:
+        send: Send = self._simulation.Outlet(broker, originate)
+        return send
+
+    def books(self, broker: BrokerId) -> "NativeBooks":
+        return NativeBooks(
+            partial(self._book, broker),
+            partial(self._enter_sent, broker),
+            partial(self._enter_received, broker),
+        )
 
     def attach(self, broker: BrokerId, host: Upcalls, service: bool) -> None:
         self._simulation.Attach(broker, host, service)
@@ -268,6 +288,27 @@ class Ns3Transport:
                 f"the disk of {directory} has less than {_DISK_RESERVE >> 20} MiB left: "
                 "the run was stopped"
             )
+
+
+@dataclass(frozen=True, slots=True)
+class NativeBooks:
+    """The books of one broker's agents, kept by the native library."""
+
+    _read: Callable[[], _Pages]
+    enter_sent: Callable[[BrokerId, bytes], None]
+    enter_received: Callable[[bytes], None]
+
+    @property
+    def sent(self) -> dict[int, list[int]]:
+        return self._read()[0]
+
+    @property
+    def received(self) -> dict[int, list[int]]:
+        return self._read()[1]
+
+    @property
+    def contents(self) -> dict[BrokerId, int]:
+        return self._read()[2]
 
 
 @cache

@@ -23,7 +23,6 @@ from pysim.network.faults import (
     rehearse,
 )
 from pysim.network.host import Agent, CostModel, Host
-from pysim.network.journal import AgentBooks, Journal
 from pysim.network.observer import Observer
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS, BrokerId, LinkSettings, Transport
@@ -73,7 +72,6 @@ class Simulation:
         self.operations = OperationCounts()
         self.hosts: dict[BrokerId, Host] = {}
         self._make_agent = make_agent
-        self._journal = Journal()
         self._initial_overlay = self.overlay.graph.copy()
         self._faults: list[Fault] = []
         streams = Streams(seed)
@@ -172,7 +170,7 @@ class Simulation:
     # Hosts and agents
 
     def _add_host(self, broker: BrokerId, streams: Streams, costs: CostModel | None) -> None:
-        books = AgentBooks(self._journal)
+        books = self.transport.books(broker)
         stream = streams.stream("broker", broker)
         world = World(broker, self.transport, stream, self.observer, books)
         self.hosts[broker] = host = Host(world, self.transport, books, costs)

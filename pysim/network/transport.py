@@ -6,7 +6,12 @@ client. Times are whole nanoseconds, so that equal runs are equal to the last di
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from pysim.network.agent_books import AgentBooks
+    from pysim.network.outlet import Originate, Send
+    from pysim.wire import Envelope
 
 BrokerId = int
 DirectProtocol = Literal["tcp", "udp"]
@@ -22,10 +27,25 @@ def type_code(frame: bytes) -> int:
 
 
 class Upcalls(Protocol):
-    """What the network calls on a broker's host."""
+    """What the network calls on a broker's host.
+
+    A network that opens frames itself may call `message_arrived` in the place of `frame_arrived`.
+    Without a service model it may also enter the frame in the books and call the agent itself:
+    `receive` at that moment, and `receive_failed` if it raises.
+    """
 
     def frame_arrived(self, sender: BrokerId, frame: bytes) -> int | None:
         """A whole frame came in. With a service model the result is the service time (ns)."""
+
+    def message_arrived(self, sender: BrokerId, envelope: "Envelope") -> int | None:
+        """The same, with the frame in its envelope."""
+
+    @property
+    def receive(self) -> "Callable[[BrokerId, Envelope], None]":
+        """Who hears messages: the live agent, if there is one."""
+
+    def receive_failed(self, sender: BrokerId, envelope: "Envelope", error: BaseException) -> None:
+        """Judge what `receive` raised; raises what is to end the run."""
 
     def work(self, task: Callable[[], None]) -> int | None:
         """Do a piece of local work that waited in the input queue like a message."""
@@ -126,6 +146,12 @@ class Transport(Protocol):
 
     def send(self, source: BrokerId, target: BrokerId, frame: bytes) -> None:
         """Send a frame over an overlay link; ValueError if there is no such link."""
+
+    def books(self, broker: BrokerId) -> "AgentBooks":
+        """Empty books for a broker's agents, which `outlet` and `Upcalls` will fill."""
+
+    def outlet(self, broker: BrokerId, originate: "Originate", books: "AgentBooks") -> "Send":
+        """What a broker's agent sends by: `send` for messages and envelopes, with its books."""
 
     def send_direct(
         self, source: BrokerId, target: BrokerId, frame: bytes, protocol: DirectProtocol

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from pysim.network.journal import AgentBooks
+from pysim.network.agent_books import AgentBooks
+from pysim.network.outlet import Send
 from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
 from pysim.wire import Envelope, Message, WireError
 
@@ -71,10 +72,10 @@ class World:
         self.id = broker
         self.neighbors: tuple[BrokerId, ...] = ()
         self.random = stream
+        self.send: Send = transport.outlet(broker, self.originate, books)
+        """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
         self._transport = transport
-        self._transmit = transport.send
         self._books = books
-        self._journal = books.journal.entries
         self._records = records
         self._sequence = 0
         self._life = 0
@@ -94,20 +95,13 @@ class World:
         except WireError as error:  # our own mistake, not that of whoever sent what we react to
             raise ValueError(str(error)) from None
 
-    def send(self, neighbor: BrokerId, item: Message | Envelope) -> None:
-        """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
-        envelope = item if isinstance(item, Envelope) else self.originate(item)
-        frame = envelope.frame
-        self._transmit(self.id, neighbor, frame)
-        self._journal.append((self._books, neighbor, frame))
-
     def send_direct(
         self, broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
     ) -> None:
         """Send to any broker off the overlay, by unicast over the simulated IP network."""
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transport.send_direct(self.id, broker, envelope.frame, protocol)
-        self._journal.append((self._books, broker, envelope.frame))
+        self._books.enter_sent(broker, envelope.frame)
 
     def schedule(self, delay: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` after `delay` seconds of simulated time, unless the broker crashes."""

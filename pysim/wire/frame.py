@@ -11,7 +11,7 @@ a run: a broker that passes a message on keeps them, a broker that makes a new o
 """
 
 import struct
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
@@ -120,12 +120,12 @@ class Envelope(msgspec.Struct, eq=False, gc=False):
         if decode is None:
             raise WireError(f"message type {self.type} is not known to this version")
         try:
-            message = cast(Message, decode(self.frame[HEADER_SIZE:]))
+            decoded: Message = decode(self.frame[HEADER_SIZE:])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             name = type_name(self.type)
             raise WireError(f"malformed {name} from {self.id}: {error}") from None
-        self.body = message
-        return message
+        self.body = decoded
+        return decoded
 
     def with_body(self, message: Message) -> "Envelope":
         """The same message (same identity) with another body, as rewritten in transit."""

@@ -3,7 +3,7 @@
 import pytest
 
 from pysim.brokers import Broker
-from pysim.network import AgentBooks, MemoryTransport, Observer, Streams, World
+from pysim.network import MemoryTransport, Observer, PlainBooks, Streams, World
 from pysim.wire import Envelope
 from pysim.wire.messages import Event, Flush, TopologyUpdate
 
@@ -13,7 +13,7 @@ from .laboratory import pattern
 @pytest.fixture
 def world() -> World:
     stream = Streams(1).stream("broker", 0)
-    return World(0, MemoryTransport(), stream, Observer(), AgentBooks())
+    return World(0, MemoryTransport(), stream, Observer(), PlainBooks())
 
 
 def test_messages_go_to_the_handler_of_their_type(world):

@@ -17,13 +17,13 @@ from pysim.brokers import (
     register,
     registry,
 )
-from pysim.network import AgentBooks, MemoryTransport, Observer, Streams, World
+from pysim.network import MemoryTransport, Observer, PlainBooks, Streams, World
 
 
 @pytest.fixture
 def world() -> World:
     stream = Streams(1).stream("broker", 0)
-    return World(0, MemoryTransport(), stream, Observer(), AgentBooks())
+    return World(0, MemoryTransport(), stream, Observer(), PlainBooks())
 
 
 @pytest.fixture

@@ -139,7 +139,8 @@ def assert_empty(index: CountingIndex[Any]) -> None:
     assert not index._subscriptions
     assert not index._associations
     assert not index._always_candidates
-    assert not any(index._predicates._dimensions.values())
+    assert not index._predicates._dimensions
+    assert not index._predicates._equal
 
 
 @settings(max_examples=1000, deadline=None)

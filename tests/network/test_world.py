@@ -2,9 +2,10 @@
 
 import pytest
 
+from pysim.network.agent_books import PlainBooks
 from pysim.network.memory import MemoryTransport
 from pysim.network.streams import Streams
-from pysim.network.world import AgentBooks, World
+from pysim.network.world import World
 from pysim.wire import Envelope
 from pysim.wire.messages import Event, Flush
 
@@ -34,8 +35,8 @@ def notes() -> Notes:
 
 
 @pytest.fixture
-def books() -> AgentBooks:
-    return AgentBooks()
+def books() -> PlainBooks:
+    return PlainBooks()
 
 
 @pytest.fixture

@@ -1,0 +1,48 @@
+#ifndef PYSIM_AGENT_BOOK_H
+#define PYSIM_AGENT_BOOK_H
+
+#include "ref.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace pysim
+{
+
+/**
+ * What one agent handed to the network and took from it, entered where Python is left and entered.
+ *
+ * It knows nothing of the application's counters (FlowBook), or the comparison of the two would be
+ * worth nothing.
+ */
+class AgentBook
+{
+  public:
+    /// @return whether it went well; if not, a Python error is set
+    bool EnterSent(uint32_t target, PyObject* frame);
+    void EnterReceived(PyObject* frame);
+    /// @return ({type: [messages, bytes]} sent, the same received, {target: checksum of all sent})
+    PyObject* Read() const;
+
+  private:
+    struct Entry
+    {
+        long type;
+        uint64_t messages;
+        uint64_t bytes;
+    };
+
+    using Side = std::vector<Entry>; ///< a run has few types, so looking at all of them is quick
+
+    static void Enter(Side& side, PyObject* frame);
+    static Ref ReadSide(const Side& side);
+
+    Side m_sent;
+    Side m_received;
+    std::vector<std::pair<uint32_t, Ref>> m_contents; ///< a broker sends to few others
+};
+
+} // namespace pysim
+
+#endif
