@@ -6,7 +6,7 @@ and its last one goes.
 
 from collections.abc import Collection
 
-from pysim.filters import CountingIndex, Event, Filter
+from pysim.filters import Event, Filter, MatchingIndex, new_index
 from pysim.network.world import ClientId
 
 
@@ -19,7 +19,7 @@ class LocalClients:
     def __init__(self) -> None:
         self.by_filter: dict[Filter, set[ClientId]] = {}
         """The clients of each filter, in the order in which the first of them came."""
-        self._index: CountingIndex[Filter] = CountingIndex()
+        self._index: MatchingIndex[Filter] = new_index()
 
     def add(self, client: ClientId, filter: Filter) -> bool:
         """Enter a subscription; True if it is the first to its filter here.

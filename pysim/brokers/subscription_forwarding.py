@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, cast
 
 from pysim.brokers.base import Broker
-from pysim.filters import CountingIndex, Filter
+from pysim.filters import Filter, MatchingIndex, new_index
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope
@@ -54,7 +54,7 @@ class SubscriptionForwarding(Broker):
         self._literal = literal
         self._table: dict[Filter, TableEntry] = {}
         """The paper's subTab: the subscribers of each pattern, self under its own id."""
-        self._index: CountingIndex[TableEntry] = CountingIndex()
+        self._index: MatchingIndex[TableEntry] = new_index()
         self._told: dict[BrokerId, set[Filter]] = {}
 
     # Events

@@ -2,9 +2,9 @@
 
 A filter is an immutable Boolean expression over predicates on an event's attributes:
 
-    from pysim.filters import CountingIndex, parse
+    from pysim.filters import MatchingIndex, new_index, parse
 
-    index = CountingIndex[str]()
+    index: MatchingIndex[str] = new_index()
     index.insert("ann", parse('price < 30 and (author = "Le Guin" or exists signed)'))
     index.match({"price": 12, "author": "Le Guin"})          # {"ann"}
 
@@ -14,12 +14,14 @@ codec and back.
 
 The seam is `MatchingIndex`: who routes events knows this protocol only, so engines can be swapped.
 `LinearIndex` is the reference that any engine has to agree with; `CountingIndex` is the two-step
-engine for up to some ten thousand filters. Larger or native engines implement the same five
-methods; covering, merging and pruning are modules of their own that take filters and give filters.
+engine in plain Python; `native.NativeIndex` is the one in C++, for small tables in the simulator
+and for hundreds of thousands of filters. `new_index()` makes the quickest that there is. Covering,
+merging and pruning are modules of their own that take filters and give filters.
 
 The layer knows nothing of brokers, messages, networks or time.
 """
 
+from pysim.filters.choice import new_index
 from pysim.filters.counting import CountingIndex
 from pysim.filters.index import DuplicateKeyError, MatchingIndex, UnknownKeyError
 from pysim.filters.language import And, Filter, Not, Operator, Or, Predicate, canonical
@@ -48,6 +50,7 @@ __all__ = [
     "Value",
     "canonical",
     "from_wire",
+    "new_index",
     "parse",
     "to_wire",
 ]

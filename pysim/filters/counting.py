@@ -20,24 +20,10 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from pysim.filters.index import DuplicateKeyError, K, UnknownKeyError
-from pysim.filters.language import And, Filter, Not, Operator, Or, Predicate, canonical
+from pysim.filters.language import Filter, Predicate, canonical
+from pysim.filters.needs import is_proven_by_count, minimum_count, triggers
 from pysim.filters.predicates import PredicateIndex
 from pysim.filters.values import Event
-
-# How often a predicate holds, relative to an equality: guesses, but in the right order.
-_FREQUENCY = {
-    Operator.EQ: 1,
-    Operator.PREFIX: 4,
-    Operator.SUFFIX: 4,
-    Operator.CONTAINS: 4,
-    Operator.IN: 4,
-    Operator.LT: 16,
-    Operator.LE: 16,
-    Operator.GT: 16,
-    Operator.GE: 16,
-    Operator.NE: 32,
-    Operator.EXISTS: 32,
-}
 
 
 class CountingIndex(Generic[K]):
@@ -54,15 +40,15 @@ class CountingIndex(Generic[K]):
         if key in self._subscriptions:
             raise DuplicateKeyError(key)
         filter = canonical(filter)
-        predicates, minimum = _minimum_count(filter)
+        predicates, minimum = minimum_count(filter)
         associations = [self._acquire(predicate) for predicate in predicates]
         subscription = _Subscription(
-            key, filter, frozenset(associations), minimum, _is_proven_by_count(filter)
+            key, filter, frozenset(associations), minimum, is_proven_by_count(filter)
         )
         self._subscriptions[key] = subscription
         if not minimum:
             self._always_candidates.add(subscription)
-        for trigger in _triggers(filter):
+        for trigger in triggers(filter):
             self._associations[trigger].add(subscription)
 
     def remove(self, key: K) -> None:
@@ -151,51 +137,3 @@ class _Association(Generic[K]):
     def discard(self, subscription: _Subscription[K]) -> None:
         self.decided.discard(subscription.key)
         self.triggered.discard(subscription)
-
-
-def _is_proven_by_count(filter: Filter) -> bool:
-    """Whether the minimum count of a canonical filter leaves nothing to evaluate."""
-    leaves = filter.children if isinstance(filter, (And, Or)) else (filter,)
-    return all(isinstance(leaf, Predicate) for leaf in leaves)
-
-
-def _minimum_count(filter: Filter) -> tuple[frozenset[Predicate], int]:
-    """The predicates of a canonical filter that are not negated, and how many it needs at least.
-
-    Under an AND the children's needs add up as long as they share no predicate: what fulfils two
-    children at once is one predicate, so the need of the second is left out of the sum.
-    """
-    if isinstance(filter, Predicate):
-        return frozenset({filter}), 1
-    if isinstance(filter, Not):
-        return frozenset(), 0
-    assert isinstance(filter, And | Or)
-    needs = [_minimum_count(child) for child in filter.children]
-    predicates = frozenset[Predicate]().union(*(used for used, _ in needs))
-    if isinstance(filter, Or):
-        return predicates, min(minimum for _, minimum in needs)
-    total, taken = 0, frozenset[Predicate]()
-    for used, minimum in needs:
-        if minimum and taken.isdisjoint(used):
-            total, taken = total + minimum, taken | used
-    return predicates, total
-
-
-def _triggers(filter: Filter) -> frozenset[Predicate]:
-    """Predicates of which at least one holds in any event that matches; none if there are no such.
-
-    One child's triggers suffice for an AND, so it takes those that hold least often.
-    """
-    if isinstance(filter, Predicate):
-        return frozenset({filter})
-    if isinstance(filter, Not):
-        return frozenset()
-    assert isinstance(filter, And | Or)
-    options = [_triggers(child) for child in filter.children]
-    if isinstance(filter, Or):
-        return frozenset[Predicate]().union(*options) if all(options) else frozenset()
-    return min((option for option in options if option), key=_frequency, default=frozenset())
-
-
-def _frequency(triggers: frozenset[Predicate]) -> int:
-    return sum(_FREQUENCY[trigger.operator] for trigger in triggers)

@@ -1,10 +1,13 @@
-"""What every engine has to do, asked of all of them, and what only the counting engine must."""
+"""What every engine has to do, asked of all of them."""
 
 from __future__ import annotations
 
 import pickle
 import random
+import subprocess
+import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -34,7 +37,17 @@ from .strategies import events, filters
 Engine = Callable[[], MatchingIndex[Any]]
 
 
-@pytest.fixture(params=[LinearIndex, CountingIndex], ids=lambda engine: engine.__name__)
+# The engines that have to agree with the reference.
+ENGINES: list[Engine] = [CountingIndex]
+if find_spec("pysim.filters._engine"):
+    from pysim.filters.native import NativeIndex
+
+    ENGINES.append(NativeIndex)
+
+of_each_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
+
+
+@pytest.fixture(params=[LinearIndex, *ENGINES], ids=lambda engine: engine.__name__)
 def engine(request: pytest.FixtureRequest) -> Engine:
     made: Engine = request.param
     return made
@@ -134,8 +147,11 @@ def outcome(call: Callable[[], object]) -> object:
         return type(error), str(error)
 
 
-def assert_empty(index: CountingIndex[Any]) -> None:
+def assert_empty(index: MatchingIndex[Any]) -> None:
     """Nothing that was removed is left anywhere inside."""
+    assert not len(index)
+    if not isinstance(index, CountingIndex):
+        return  # test_native.py asks this of memory
     assert not index._subscriptions
     assert not index._associations
     assert not index._always_candidates
@@ -143,28 +159,29 @@ def assert_empty(index: CountingIndex[Any]) -> None:
     assert not index._predicates._equal
 
 
+@of_each_engine
 @settings(max_examples=1000, deadline=None)
-@given(COMMANDS, st.lists(events, min_size=1, max_size=5))
-def test_the_counting_engine_does_what_the_reference_does(
-    commands: list[tuple[Any, ...]], some_events: list[Event]
+@given(commands=COMMANDS, some_events=st.lists(events, min_size=1, max_size=5))
+def test_an_engine_does_what_the_reference_does(
+    engine: Engine, commands: list[tuple[Any, ...]], some_events: list[Event]
 ) -> None:
     reference: LinearIndex[int] = LinearIndex()
-    counting: CountingIndex[int] = CountingIndex()
+    index = engine()
     present: dict[int, Filter] = {}
     for name, *arguments in commands:
         expected = outcome(lambda: getattr(reference, name)(*arguments))  # noqa: B023
-        assert outcome(lambda: getattr(counting, name)(*arguments)) == expected  # noqa: B023
+        assert outcome(lambda: getattr(index, name)(*arguments)) == expected  # noqa: B023
         if name == "insert":
             present.setdefault(*arguments)
         if name == "remove":
             present.pop(arguments[0], None)
-        assert len(counting) == len(reference) == len(present)
-    fresh = index_of(CountingIndex, dict(reversed(present.items())))
+        assert len(index) == len(reference) == len(present)
+    fresh = index_of(engine, dict(reversed(present.items())))
     for event in some_events:
-        assert counting.match(event) == fresh.match(event) == reference.match(event)
+        assert index.match(event) == fresh.match(event) == reference.match(event)
     for key in present:
-        counting.remove(key)
-    assert_empty(counting)
+        index.remove(key)
+    assert_empty(index)
 
 
 def random_filter(rng: random.Random, depth: int = 3) -> Filter:
@@ -206,33 +223,47 @@ def random_event(rng: random.Random) -> Event:
     return event
 
 
-def test_ten_thousand_subscriptions_that_come_and_go_match_as_in_the_reference() -> None:
+@of_each_engine
+def test_ten_thousand_subscriptions_that_come_and_go_match_as_in_the_reference(
+    engine: Engine,
+) -> None:
     rng = random.Random(4)
     reference: LinearIndex[int] = LinearIndex()
-    counting: CountingIndex[int] = CountingIndex()
+    index = engine()
     for key in range(10_000):
         filter = random_filter(rng)
         reference.insert(key, filter)
-        counting.insert(key, filter)
+        index.insert(key, filter)
     for key in rng.sample(range(10_000), 3_000):
         reference.remove(key)
-        counting.remove(key)
-    assert len(counting) == 7_000
+        index.remove(key)
+    assert len(index) == 7_000
     some_events = [random_event(rng) for _ in range(25)]
     for event in some_events:
-        matched = counting.match(event)
+        matched = index.match(event)
         assert matched == reference.match(event)
         assert 100 < len(matched) < 6_900
 
 
-def test_ten_thousand_single_characters_match_as_in_the_reference() -> None:
+@of_each_engine
+def test_ten_thousand_single_characters_match_as_in_the_reference(engine: Engine) -> None:
     rng = random.Random(5)
     characters = [chr(32 + n) for n in range(96)]
     subscriptions: dict[int, Filter] = {
         key: Predicate("body", Operator.CONTAINS, rng.choice(characters)) for key in range(10_000)
     }
     reference = index_of(LinearIndex, subscriptions)
-    counting = index_of(CountingIndex, subscriptions)
+    index = index_of(engine, subscriptions)
     for _ in range(40):
         event = {"body": "".join(rng.choices(characters, k=9))}
-        assert counting.match(event) == reference.match(event) != set()
+        assert index.match(event) == reference.match(event) != set()
+
+
+def test_without_the_native_engine_the_one_in_python_is_used() -> None:
+    code = """
+import sys
+sys.modules["pysim.filters._engine"] = None
+from pysim.filters import CountingIndex, new_index
+assert type(new_index()) is CountingIndex
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
