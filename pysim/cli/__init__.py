@@ -109,9 +109,15 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     _add_run(command("run", "run", "Run an experiment file."))
+    _add_sweep(command("sweep", "sweep", "Run all points of an experiment file, with all seeds."))
+    _add_analyze(command("analyze", "analyze", "Turn runs' captures into messages and metrics."))
+    _add_books(command("books", "books", "Check that all counts of a run's messages agree."))
+    _add_report(command("report", "report", "Build the report on a run or a sweep."))
     _add_list(command("list", "listing", "List what experiments can be made of."))
     _add_topology(command("topology", "topology", "Draw or describe a topology."))
     _add_fingerprint(command("fingerprint", "fingerprint", "Print a run's fingerprint."))
+    _add_smoke(command("smoke", "smoke", "Run a suite and compare its results with stored ones."))
+    _add_wireshark(command("wireshark", "wireshark", "Let Wireshark read pysim's messages."))
     return parser
 
 
@@ -120,12 +126,45 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the run's directory (results/NAME/RUN)"
     )
+    parser.add_argument("--name", metavar="RUN", help="what the manifest calls the run")
     parser.add_argument("--force", action="store_true", help="replace a run that is there")
     parser.add_argument("--json", action="store_true", help="print the manifest")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
     parser.add_argument(
         "--show-config", action="store_true", help="print what would run, and do not run it"
     )
+    _add_settings(parser)
+
+
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="experiment file (TOML)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the sweep's directory (results/NAME)"
+    )
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="local[N] or spark://HOST:PORT"
+    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (all cores)")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="list the runs and what they will take"
+    )
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="also run what has failed before"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace runs of another configuration"
+    )
+    parser.add_argument(
+        "--timeout", default="24 h", metavar="TIME", help="stop a run after this time (24 h)"
+    )
+    parser.add_argument(
+        "--wait",
+        default="60 s",
+        metavar="TIME",
+        help="give up if a cluster has had no worker for this time (60 s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the index, or the dry run")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
     _add_settings(parser)
 
 
@@ -138,6 +177,39 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="set a key of the file, such as network.rate=1Mbit/s; may be repeated",
     )
+
+
+def _add_analyze(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, help="directory of a run, or of several runs")
+    _add_master(parser)
+    parser.add_argument("--force", action="store_true", help="do it again if it is done already")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+
+
+def _add_books(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, help="directory of a run, or of several runs")
+    _add_master(parser)
+    parser.add_argument("--json", action="store_true", help="print all counts as JSON")
+
+
+def _add_master(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="local[N] or spark://HOST:PORT"
+    )
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, help="directory of a run or of a sweep")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the report (DIRECTORY/report.html)"
+    )
+    parser.add_argument(
+        "--figures",
+        choices=("svg", "pdf", "png"),
+        help="also write each figure to a file of its own, in figures/ beside the report",
+    )
+    _add_master(parser)
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
@@ -162,3 +234,34 @@ def _add_fingerprint(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the parts as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
     _add_settings(parser)
+
+
+def _add_smoke(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these experiments or runs")
+    parser.add_argument(
+        "--suite",
+        type=Path,
+        default=Path("smoke"),
+        metavar="DIR",
+        help="folder of experiment files, with what is expected of them (smoke)",
+    )
+    parser.add_argument("--update", action="store_true", help="expect what is found from now on")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the runs' directories here")
+    parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (all cores)")
+    parser.add_argument(
+        "--timeout", default="5 min", metavar="TIME", help="stop a run after this time (5 min)"
+    )
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
+
+
+def _add_wireshark(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        choices=("install", "path", "uninstall"),
+        help="put the dissector into Wireshark's folder of plugins, print the path of one"
+        " (tshark -X lua_script:PATH), or take it out of the folder",
+    )
+    parser.add_argument(
+        "--directory", type=Path, metavar="DIR", help="instead of the personal plugin folder"
+    )

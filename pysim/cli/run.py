@@ -25,7 +25,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.show_config:
         print(config.text(experiment), end="")
         return 0
-    name = config.run_name(settings, experiment.seed)
+    name = options.name or config.run_name(settings, experiment.seed)
     final = options.out or Path("results") / experiment.name / name
     quiet = options.quiet or options.json
     if (whole.experiment.repeat > 1 or whole.experiment.sweep) and not quiet:

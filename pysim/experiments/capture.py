@@ -1,4 +1,4 @@
-"""How large the captures of a run can become, before it runs."""
+"""How large a run and its captures can become, before it runs."""
 
 from collections.abc import Iterator
 
@@ -32,6 +32,13 @@ def largest_captures(plan: Plan) -> int:
     size = traffic.bytes + packets * (_RECORD_HEADER + _PACKET_HEADERS + options)
     repeated = 1 / (1 - min(network.loss, 0.9))
     return round(crossings * size * repeated) + _FILE_HEADER * _files(plan)
+
+
+def most_hops(plan: Plan) -> int:
+    """How many links all messages of a run cross at most, counted as for its captures."""
+    return _per_link(plan).messages * sum(
+        plan.ground.way(a, b).hops for a, b in plan.ground.overlay.edges
+    )
 
 
 def _captured_crossings(plan: Plan) -> Iterator[int]:

@@ -6,7 +6,10 @@ Files are read by `load` only, so that what parses on one system parses on all.
 """
 
 import copy
+import hashlib
 import itertools
+import json
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +31,10 @@ TcpProfile = Literal["linux", "lean", "stock"]
 
 _MOST_RECONFIGURATIONS = 100_000
 _MOST_BROKERS = 1_000_000
+_MOST_RUNS = 100_000
 _NOT_SWEPT = ("name", "seed", "repeat", "sweep")  # `repeat` counts seeds up
+_KINDS = ("kind", "name", "model")
+_LONGEST_NAME = 200  # bytes; file systems allow 255, and a run that is written adds some
 
 
 class ConfigError(Exception):
@@ -313,6 +319,41 @@ class Service(Choice):
         return {"none": NoService, "type": TypeService, "table": TableService}
 
 
+class Sweep(dict[str, tuple[Any, ...]]):
+    """Lists of values by dotted key; a table within the table is a part of the key."""
+
+    WHAT = "a table of lists"
+
+    @classmethod
+    def parse(cls, given: object) -> Self:
+        if not isinstance(given, Mapping):
+            raise FieldError("", 'expected a table of lists such as "network.rate" = [...]')
+        found = cls()
+        for key, values in _leaves(given):
+            if problem := _sweep_problem(key, values, found):
+                raise FieldError("", f'"{key}" {problem}', bare=True)
+            found[key] = tuple(values)
+        return found
+
+
+def _leaves(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            yield from ((schema.join(key, inner), leaf) for inner, leaf in _leaves(value))
+        else:
+            yield key, value
+
+
+def _sweep_problem(key: str, values: object, others: Mapping[str, object]) -> str:
+    if key.partition(".")[0] in _NOT_SWEPT:
+        return "cannot be swept"
+    if not isinstance(values, list | tuple):
+        return f"= {schema.shown(values)}: expected a list of values"
+    if not values:
+        return "has no values"
+    return "is there twice" if key in others else ""
+
+
 class Experiment(Table, frozen=True, kw_only=True):
     """A whole experiment file."""
 
@@ -335,9 +376,8 @@ class Experiment(Table, frozen=True, kw_only=True):
     )
     faults: Annotated[tuple[Fault, ...], Meta(description="what goes wrong on purpose")] = ()
     sweep: Annotated[
-        dict[str, tuple[Any, ...]],
-        Meta(description='values to run in all combinations: "network.rate" = [...]'),
-    ] = {}
+        Sweep, Meta(description='values to run in all combinations: "network.rate" = [...]')
+    ] = Sweep()
 
 
 @dataclass(frozen=True)
@@ -401,16 +441,20 @@ def expand(config: Config) -> list[Point]:
     return [_point(config, settings, seed) for settings in _combinations(config) for seed in seeds]
 
 
+def in_sweep(error: ConfigError, settings: Mapping[str, object]) -> ConfigError:
+    """An error of one point, which says at what point it is."""
+    where = ", ".join(f"{key} = {schema.shown(value)}" for key, value in settings.items())
+    return ConfigError(f"{error} (in the sweep, at {where})" if where else str(error))
+
+
 def run_name(settings: Mapping[str, object], seed: int) -> str:
     """What a run is called, after what it sets: ``rate=64kbit-s_seed1``."""
-    return (
-        "".join(
-            f"{_short(key, settings)}={_clean(value)}_"
-            for key, value in settings.items()
-            if key != "seed"
-        )
-        + f"seed{seed}"
+    parts = (
+        f"{_short(key, settings)}={_clean(value)}_"
+        for key, value in settings.items()
+        if key != "seed"
     )
+    return _shortened(f"{''.join(parts)}seed{seed}")
 
 
 def plain(item: object) -> Any:
@@ -466,37 +510,57 @@ def _combinations(config: Config) -> Iterator[dict[str, object]]:
 
 def _check_sweep(config: Config) -> None:
     """Check each combination once; the seed makes no difference."""
-    for key, values in config.experiment.sweep.items():
-        if key in _NOT_SWEPT:
-            raise ConfigError(f'{config.file}: sweep: "{key}" cannot be swept')
-        if not values:
-            raise ConfigError(f'{config.file}: sweep: "{key}" has no values')
-    seen: set[str] = set()
+    experiment = config.experiment
+    runs = math.prod(map(len, experiment.sweep.values())) * experiment.repeat
+    if runs > _MOST_RUNS:
+        raise ConfigError(f"{config.file}: sweep: {runs:,} runs; {_MOST_RUNS:,} are possible")
+    taken: set[str] = set()
+    names: dict[str, str] = {}
     for settings in _combinations(config):
-        name = _point(config, settings, config.experiment.seed).name
-        if name in seen:
-            raise ConfigError(f"{config.file}: the sweep has the point {name} twice")
-        seen.add(name)
+        name, _, single = _point(config, settings, experiment.seed)
+        configuration = json.dumps(plain(single.experiment))
+        if first := names.get(configuration):
+            also = "" if first == name else f", also as {name}"
+            raise ConfigError(f"{config.file}: the sweep has the point {first} twice{also}")
+        if name in taken:
+            raise ConfigError(f"{config.file}: two points of the sweep are called {name}")
+        names[configuration] = name
+        taken.add(name)
 
 
 def _point(config: Config, settings: Mapping[str, object], seed: int) -> Point:
     try:
         single = config.set({**settings, "seed": seed}).single()
     except ConfigError as error:
-        where = ", ".join(f"{key} = {schema.shown(value)}" for key, value in settings.items())
-        raise ConfigError(f"{error} (in the sweep, at {where})") from None
+        raise in_sweep(error, settings) from None
     return Point(run_name(settings, seed), settings, single)
 
 
 def _short(key: str, keys: Iterable[str]) -> str:
-    """The last part of a key, if no other key ends in it."""
-    last = key.rpartition(".")[2]
-    return key if sum(other.rpartition(".")[2] == last for other in keys) > 1 else last
+    """What says most of a key, if that is so of no other: the kind of a topology is "topology"."""
+    short = _last(key)
+    return key if sum(_last(other) == short for other in keys) > 1 else short
+
+
+def _last(key: str) -> str:
+    rest, _, last = key.rpartition(".")
+    return _last(rest) if rest and last in _KINDS else last
 
 
 def _clean(value: object) -> str:
     """A value as a part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "", str(value).replace("/", "-"))[:40]
+    if isinstance(value, Mapping):
+        value = value.values()
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return "+".join(map(_clean, value))
+    return re.sub(r"[^A-Za-z0-9.+-]+", "", str(value).replace("/", "-"))
+
+
+def _shortened(name: str) -> str:
+    """A name that file systems allow; what is cut off is told apart by a digest."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME - 17]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
 def _lowered(sentence: str) -> str:

@@ -24,7 +24,7 @@ def run_directory(final: Path, replace: bool = False) -> Iterator[Path]:
     """A directory to write a run into; it takes its `final` place if the body does not raise."""
     require_free(final, replace)
     final.parent.mkdir(parents=True, exist_ok=True)
-    partial = final.with_name(f".{final.name}.partial")
+    partial = _partial(final)
     with _locked(partial):
         _clear(partial)
         try:
@@ -43,6 +43,21 @@ def require_free(final: Path, replace: bool) -> None:
         raise RunDirectoryError(f"{final} is there already and is not a run: it has no {MANIFEST}")
     if not replace:
         raise RunDirectoryError(f"{final} is there already; --force replaces it")
+
+
+def discard_partial(final: Path) -> None:
+    """Clear away the rest of a run that was killed, unless a process is writing it still."""
+    partial = _partial(final)
+    if partial.is_dir():
+        try:
+            with _locked(partial):
+                shutil.rmtree(partial)
+        except RunDirectoryError:
+            return
+
+
+def _partial(final: Path) -> Path:
+    return final.with_name(f".{final.name}.partial")
 
 
 @contextmanager

@@ -65,7 +65,7 @@ class Timings(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of `manifest.json`."""
+    """The contents of `manifest.json`; `types` are the codes of the message types by name."""
 
     experiment: str
     run: str
@@ -79,6 +79,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     deliveries: Statement
     operations: dict[str, int]
     messages: dict[str, MessageTotals]
+    types: dict[str, int] = {}
     malformed: int
     captures: Captures
     inputs: dict[str, str]
@@ -110,13 +111,15 @@ def outcome(plan: Plan, simulation: Simulation) -> dict[str, Any]:
     """The part of a manifest that a simulation knows which has run and is not closed yet."""
     network = plan.config.experiment.network
     backend = simulation.transport.name
+    counters = simulation.transport.counters()
     return {
         "network": {"backend": backend, "mode": network.mode}
         | ({"tcp": network.tcp} if backend == "ns3" else {}),
         "fingerprint": simulation.fingerprint(),
         "deliveries": simulation.observer.statement(),
         "operations": asdict(simulation.operations),
-        "messages": message_totals(simulation.transport.counters()),
+        "messages": message_totals(counters),
+        "types": {type_name(code): code for code in sorted({row.type for row in counters})},
         "malformed": sum(len(host.malformed) for host in simulation.hosts.values()),
     }
 

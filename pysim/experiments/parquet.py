@@ -22,6 +22,7 @@ from pysim.network.faults import (
 )
 from pysim.network.simulation import Simulation
 from pysim.wire import type_name
+from topologies import LatencyMatrix
 
 _ID = {"origin": pa.uint32(), "sequence": pa.uint32()}
 _CLIENT = {"broker": pa.uint32(), "client": pa.uint32()}
@@ -34,6 +35,12 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "links": {
         "a": pa.uint32(),
         "b": pa.uint32(),
+        "delay": pa.float64(),
+        "rate": pa.float64(),
+    },
+    "wires": {
+        "a": pa.string(),
+        "b": pa.string(),
         "delay": pa.float64(),
         "rate": pa.float64(),
     },
@@ -53,11 +60,19 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         "delivered": pa.int64(),
         "kind": pa.string(),
     },
+    "missing": {**_ID, **_CLIENT},
     "subscriptions": {
         **_CLIENT,
         "filter": pa.string(),
         "since": pa.int64(),
         "until": pa.int64(),
+    },
+    "agents": {
+        "broker": pa.uint32(),
+        "side": pa.string(),
+        "type": pa.string(),
+        "messages": pa.int64(),
+        "bytes": pa.int64(),
     },
     "counters": {
         "source": pa.uint32(),
@@ -84,13 +99,16 @@ def write_tables(plan: Plan, simulation: Simulation, directory: Path) -> None:
     observer, transport = simulation.observer, simulation.transport
     rows: dict[str, Iterable[Sequence[object]]] = {
         "links": _links(plan),
+        "wires": _wires(plan),
         "changes": _changes(plan),
         "events": ((*row.id, *row[1:]) for row in observer.events),
         "deliveries": ((*row.event, *row[1:]) for row in observer.deliveries),
+        "missing": ((*event, broker, client) for event, broker, client in observer.missing()),
         "subscriptions": (
             (row.broker, row.client, str(row.filter), row.since, row.until)
             for row in observer.subscriptions
         ),
+        "agents": _agents(simulation),
         "counters": ((*row[:3], type_name(row.type), *row[4:]) for row in transport.counters()),
         "queues": transport.queues(),
         "records": observer.records,
@@ -111,6 +129,41 @@ def _table(rows: Iterable[Sequence[object]], schema: dict[str, Any]) -> Any:
 def _links(plan: Plan) -> Iterator[tuple[object, ...]]:
     for a, b in sorted((min(link), max(link)) for link in plan.ground.overlay.edges):
         yield a, b, plan.ground.way(a, b).delay, plan.ground.link(a, b).rate
+
+
+def _wires(plan: Plan) -> Iterator[tuple[object, ...]]:
+    """What packets cross, by the names that captures have: links, or the underlay's lines.
+
+    A line of a latency matrix leads from its host to everyone, so it has one end and no delay.
+    """
+    underlay = plan.ground.underlay
+    if underlay is None:
+        for a, b in sorted(_pairs_ever_linked(plan)):
+            link = plan.ground.link(a, b)
+            yield f"b{a}", f"b{b}", link.delay, link.rate
+    elif isinstance(underlay.network, LatencyMatrix):
+        for broker in range(plan.setting.brokers):
+            yield f"b{broker}", None, None, underlay.access.rate
+    else:
+        usual = plan.ground.links
+        for a, b, data in sorted(underlay.network.edges(data=True), key=lambda edge: edge[:2]):
+            delay, rate = data.get("delay", usual.delay), data.get("rate", usual.rate)
+            yield f"r{a}", f"r{b}", delay, rate
+        for broker, home in enumerate(underlay.homes):
+            yield f"b{broker}", f"r{home}", underlay.access.delay, underlay.access.rate
+
+
+def _pairs_ever_linked(plan: Plan) -> set[tuple[int, int]]:
+    created = ((step.a, step.b) for step in in_order(plan.faults) if isinstance(step, LinkCreate))
+    return {(min(pair), max(pair)) for pair in (*plan.ground.overlay.edges, *created)}
+
+
+def _agents(simulation: Simulation) -> Iterator[tuple[object, ...]]:
+    """The agents' own counts: what each handed to the network and took from it."""
+    for broker, host in sorted(simulation.hosts.items()):
+        for side, counts in (("sent", host.books.sent), ("received", host.books.received)):
+            for code, (messages, size) in sorted(counts.items()):
+                yield broker, side, type_name(code), messages, size
 
 
 def _changes(plan: Plan) -> Iterator[tuple[object, ...]]:

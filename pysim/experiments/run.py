@@ -54,6 +54,18 @@ def run(
     return result
 
 
+def portable(plan: Plan) -> Config:
+    """The configuration with the files it names found from anywhere."""
+    experiment = plan.config.experiment
+    named = {"topology": experiment.topology, "network.underlay": experiment.network.underlay}
+    files = {
+        f"{key}.file": str((plan.config.folder / file).absolute())
+        for key, table in named.items()
+        if (file := getattr(table and table.parameters, "file", None))
+    }
+    return plan.config.set(files)
+
+
 def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None) -> Manifest:
     begin = perf_counter()
     captures = directory / "captures"
@@ -69,7 +81,7 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
         write_tables(plan, simulation, directory / "tables")
     finally:
         simulation.close()
-    (directory / "config.toml").write_text(config.text(_absolute(plan).experiment), "utf-8")
+    (directory / "config.toml").write_text(config.text(portable(plan).experiment), "utf-8")
     captured = manifests.captures_in(captures, _capture_policy(plan))
     timings = Timings(
         began=began,
@@ -166,15 +178,3 @@ def _require_balance(simulation: Simulation) -> None:
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise RunError(f"the books do not balance: {wrong[0]}{more}")
-
-
-def _absolute(plan: Plan) -> Config:
-    """The configuration with the files it names found from anywhere."""
-    experiment = plan.config.experiment
-    named = {"topology": experiment.topology, "network.underlay": experiment.network.underlay}
-    files = {
-        f"{key}.file": str((plan.config.folder / file).absolute())
-        for key, table in named.items()
-        if (file := getattr(table and table.parameters, "file", None))
-    }
-    return plan.config.set(files)

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from pysim.cli.progress import Progress, clock, describe
+from pysim.cli.progress import Counter, Progress, clock, count, describe
 
 
 class Terminal(io.StringIO):
@@ -57,3 +57,29 @@ def test_elsewhere_lines_are_few(wall: list[float]) -> None:
 
 def test_clocks_read_as_people_say_them() -> None:
     assert [clock(seconds) for seconds in (7, 750, 3723)] == ["0:07", "12:30", "1:02:03"]
+
+
+def test_a_count_tells_how_many_and_what_is_left_by_the_work_that_is_done() -> None:
+    assert count(6, 12, "runs", 0.75, 30.0) == (
+        "[##################......] 6 of 12 runs, 0:10 left"
+    )
+    assert count(0, 1200, "runs", 0.0, 3.0) == "[........................] 0 of 1,200 runs, ? left"
+
+
+def test_a_sentence_stays_above_the_line_that_renews_itself(wall: list[float]) -> None:
+    stream = Terminal()
+    with Counter(2, "runs", stream) as progress:
+        wall[0] += 1
+        progress(1, 0.5)
+        progress.say("failed: seed2")
+    assert stream.getvalue() == (
+        "\r\x1b[K[############............] 1 of 2 runs, 0:01 left\r\x1b[Kfailed: seed2\n\r\x1b[K"
+    )
+
+
+def test_nothing_is_shown_to_nobody(wall: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    with Counter(2, "runs", None) as progress:
+        wall[0] += 100
+        progress(1, 0.5)
+        progress.say("failed: seed2")
+    assert capsys.readouterr() == ("", "")

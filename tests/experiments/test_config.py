@@ -205,8 +205,34 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
             "the sweep has the point delay=1ms_seed1 twice",
         ),
         (
+            {"sweep": {"network.delay": ["1 ms", "1000 us"]}},
+            "the sweep has the point delay=1ms_seed1 twice, also as delay=1000us_seed1",
+        ),
+        (
+            {"sweep": {"workload": [{"kind": "patterns"}, {"kind": "patterns", "rate": "1 /s"}]}},
+            "the sweep has the point workload=patterns_seed1 twice,"
+            " also as workload=patterns+1-s_seed1",
+        ),
+        (
+            {"sweep": {"description": ["a b", "ab"]}},
+            "two points of the sweep are called description=ab_seed1",
+        ),
+        (
             {"sweep": {"network.delay": "1 ms"}},
-            'sweep = {"network.delay": "1 ms"}: expected a list',
+            'sweep: "network.delay" = "1 ms": expected a list of values',
+        ),
+        ({"sweep": {"network": {}}}, 'sweep: "network" = {}: expected a list of values'),
+        (
+            {"sweep": {"network.delay": ["1 ms"], "network": {"delay": ["2 ms"]}}},
+            'sweep: "network.delay" is there twice',
+        ),
+        (
+            {"sweep": 3},
+            'sweep = 3: expected a table of lists such as "network.rate" = [...]',
+        ),
+        (
+            {"sweep": {"network.queue": list(range(1, 1002))}, "repeat": 100},
+            "sweep: 100,100 runs; 100,000 are possible",
         ),
     ],
 )
@@ -271,18 +297,36 @@ def test_a_sweep_is_every_combination_with_every_seed(tmp_path: Path) -> None:
     )
     points = expand(config)
     assert [point.name for point in points] == [
-        "delay=1ms_kind=line_seed7",
-        "delay=1ms_kind=line_seed8",
-        "delay=1ms_kind=star_seed7",
-        "delay=1ms_kind=star_seed8",
-        "delay=2ms_kind=line_seed7",
-        "delay=2ms_kind=line_seed8",
-        "delay=2ms_kind=star_seed7",
-        "delay=2ms_kind=star_seed8",
+        "delay=1ms_topology=line_seed7",
+        "delay=1ms_topology=line_seed8",
+        "delay=1ms_topology=star_seed7",
+        "delay=1ms_topology=star_seed8",
+        "delay=2ms_topology=line_seed7",
+        "delay=2ms_topology=line_seed8",
+        "delay=2ms_topology=star_seed7",
+        "delay=2ms_topology=star_seed8",
     ]
     last = points[-1].config.experiment
     assert (last.network.delay, last.topology.name, last.seed) == (0.002, "star", 8)
     assert (last.repeat, last.sweep) == (1, {})
+
+
+def test_a_table_in_the_sweep_is_a_part_of_the_key(tmp_path: Path) -> None:
+    (tmp_path / "nested.toml").write_text(f'{SMALL}\n[sweep]\nnetwork.delay = ["1 ms", "2 ms"]\n')
+    config = load(tmp_path / "nested.toml")
+    assert [dict(point.settings) for point in expand(config)] == [
+        {"network.delay": "1 ms"},
+        {"network.delay": "2 ms"},
+    ]
+    (tmp_path / "shown.toml").write_text(text(config.experiment))
+    assert load(tmp_path / "shown.toml").experiment.sweep == config.experiment.sweep
+
+
+def test_a_long_name_is_cut_and_stays_unique(tmp_path: Path) -> None:
+    long = "x" * 300
+    points = expand(small(tmp_path, sweep={"description": [f"{long}a", f"{long}b"]}))
+    assert [len(point.name) for point in points] == [200, 200]
+    assert points[0].name != points[1].name
 
 
 def test_points_whose_keys_end_alike_have_different_names(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""tshark reads our captures as we do."""
