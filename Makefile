@@ -4,14 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard ns3-app/*/*)
 
-.PHONY: demo test bench lint setup clean
+.PHONY: demo test smoke bench lint setup clean
 
 demo: setup
 	$(BIN)/python -m pysim run experiments/demo.toml --out results/demo --force
-	$(BIN)/python -m analysis.quicklook results/demo
+	$(BIN)/python -m pysim report results/demo
 
 test: setup
 	$(BIN)/python -m pytest -n 2 tests
+
+smoke: setup
+	$(BIN)/python -m pysim smoke
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -13,30 +13,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from benchmarks import analysis, captures
+from benchmarks.rows import Row, at_most
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 HOPS_PER_RUN = 60_000
 FIRST = "experiments/first.toml"
 GROWTH = (50, 100, 500, 1000)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; `holds` is None where nothing was promised."""
-
-    name: str
-    value: float
-    unit: str
-    bar: str = ""
-    holds: bool | None = None
-
-
-def at_most(name: str, value: float, unit: str, limit: float) -> Row:
-    return Row(name, value, unit, f"at most {limit:g} {unit}", value <= limit)
 
 
 def measure(*arguments: object) -> dict[str, Any]:
@@ -170,6 +158,10 @@ every link captured. *Flooding* sends every event to everybody; *tree* sends it 
 brokers, along the tree. Forwarding in C++ alone uses the same application, framing and counters,
 and writes the same captures, byte for byte, as agents that pass the bytes on.
 
+Captures: a million packets (PPP, IPv4, TCP, 200 bytes of payload) read by several readers, each on
+one core, in packets per second of CPU time over all its processes. Messages and the analysis of the
+demo: see `benchmarks/analysis.py`.
+
 What it does not show: absolute times are this machine's; compare ratios. Matching against large
 tables costs more than against the hundred filters of this workload.
 
@@ -181,7 +173,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each case")
     rounds = parser.parse_args().rounds
-    rows = [row for part in (start_up, co_simulation, profiles, growth) for row in part(rounds)]
+    parts = (start_up, co_simulation, profiles, growth, captures.rows, analysis.rows)
+    rows = [row for part in parts for row in part(rounds)]
     write(rows)
     print(table(rows))
 

@@ -15,12 +15,14 @@ from pysim.filters import Filter, from_wire, to_wire
 _Body = TypeVar("_Body", bound="Message")
 
 
-class Message(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+class Message(
+    msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True, gc=False
+):
     """Base of all message bodies.
 
     A subclass supplies typed fields and is registered with a code, by ``@message_type(32)``. It
     gets a compact MessagePack body (fields in order, no names) that is validated strictly on
-    decoding.
+    decoding. Bodies are plain data without cycles, so the garbage collector need not know them.
     """
 
     CODE: ClassVar[int] = 0
