@@ -16,16 +16,16 @@ For a type of message from one broker to another over one channel, messages and 
                           lost_link
     captured arriving   = captured leaving, byte for byte, if as many arrived as left
 
-This module knows tables and counts, nothing of Spark sessions or of how captures are read.
+This module knows tables and counts, nothing of how captures are read.
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import pandas as pd
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis.finished import FinishedRun
 
@@ -66,10 +66,15 @@ class Count(NamedTuple):
 class Seen(NamedTuple):
     """What captures show of a flow at one of its ends."""
 
-    total: Count
-    content: int
+    total: Count = Count()
+    content: int = 0
     """A sum of checksums over the frames: equal if the frames are."""
-    captures: tuple[str, ...]
+    captures: tuple[str, ...] = ()
+
+    def joined(self, count: Count, content: int, capture: str) -> "Seen":
+        """Together with what one more capture shows."""
+        captures = tuple(sorted((*self.captures, capture)))
+        return Seen(self.total + count, self.content + content, captures)
 
 
 @dataclass(frozen=True)
@@ -127,24 +132,29 @@ class BooksError(OSError):
         self.books = books
 
 
-def captured_counts(messages: DataFrame) -> DataFrame:
-    """What captures show at the ends of messages' ways, by flow and type."""
-    return (
-        messages.filter("direction IN ('out', 'in') AND source IS NOT NULL AND target IS NOT NULL")
-        .filter("channel IS NOT NULL")
-        .groupBy("direction", "source", "target", "channel", f.col("name").alias("type"))
-        .agg(
-            f.count("*").alias("messages"),
-            f.sum("length").alias("bytes"),
-            f.sum("crc").alias("content"),
-            f.sort_array(f.collect_set("capture")).alias("captures"),
-        )
+def captured_counts(messages: pa.Table) -> pa.Table:
+    """What one capture shows at the ends of messages' ways, by direction, flow and type."""
+    ends = pc.is_in(messages["direction"], pa.array(["out", "in"]))
+    known = [pc.is_valid(messages[name]) for name in ("source", "target", "channel")]
+    chosen = messages.filter(functools.reduce(pc.and_, known, ends))
+    keys = ["capture", "direction", "source", "target", "channel", "name"]
+    sums = [("length", "count"), ("length", "sum"), ("crc", "sum")]
+    return chosen.group_by(keys, use_threads=False).aggregate(sums)
+
+
+def keep(
+    run: FinishedRun, captured: pa.Table | None = None, notes: pa.Table | None = None
+) -> Books:
+    """Hold a run's counts together.
+
+    `captured` are the `captured_counts` of all its captures, `notes` what was noted on reading
+    them; a run without captures has neither.
+    """
+    ledger = _Ledger(
+        run,
+        [] if captured is None else captured.to_pylist(),
+        [] if notes is None else notes.to_pylist(),
     )
-
-
-def keep(run: FinishedRun, captured: Iterable[Mapping[str, Any]], notes: pd.DataFrame) -> Books:
-    """Hold a run's counts together; `captured` are the rows of `captured_counts`."""
-    ledger = _Ledger(run, captured, notes)
     problems = [
         *run.changed_captures(),
         *ledger.manifest_problems(),
@@ -158,7 +168,10 @@ class _Ledger:
     """All counts of a run, by flow."""
 
     def __init__(
-        self, run: FinishedRun, captured: Iterable[Mapping[str, Any]], notes: pd.DataFrame
+        self,
+        run: FinishedRun,
+        captured: Iterable[Mapping[str, Any]],
+        notes: Iterable[Mapping[str, Any]],
     ) -> None:
         self._run = run
         self._counters = {
@@ -171,12 +184,16 @@ class _Ledger:
         }
         self._seen: dict[tuple[str, Flow], Seen] = {}
         for row in captured:
-            flow = Flow(row["source"], row["target"], row["channel"], row["type"])
-            count = Count(row["messages"], row["bytes"])
             side = "sent" if row["direction"] == "out" else "received"
-            self._seen[side, flow] = Seen(count, row["content"], tuple(row["captures"]))
+            flow = Flow(row["source"], row["target"], row["channel"], row["name"])
+            self._seen[side, flow] = self._seen.get((side, flow), Seen()).joined(
+                Count(row["length_count"], row["length_sum"]), row["crc_sum"], row["capture"]
+            )
         self._flows = sorted({*self._counters, *(flow for _, flow in self._seen)})
-        self._notes = notes
+        self._remarks: dict[str, str] = {}
+        for note in notes:
+            if note["kind"] in _SUSPICIOUS:
+                self._remarks.setdefault(note["capture"], note["text"])
 
     # What does not add up
 
@@ -253,9 +270,8 @@ class _Ledger:
 
     def _remark(self, seen: Seen) -> str:
         """What was noted on reading the captures, in case it is the reason."""
-        found = self._notes[self._notes.capture.isin(seen.captures)]
-        found = found[found.kind.isin(_SUSPICIOUS)]
-        return "" if found.empty else f" ({found.capture.iloc[0]}: {found.text.iloc[0]})"
+        found = [(name, self._remarks[name]) for name in seen.captures if name in self._remarks]
+        return f" ({found[0][0]}: {found[0][1]})" if found else ""
 
     # What could be checked
 

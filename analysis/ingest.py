@@ -1,18 +1,18 @@
-"""Reads the captures of a run in Spark's tasks and leaves placed messages and packets as files.
+"""Reads the captures of a run, here or in Spark's tasks, and says what is in them.
 
-The files are written where they are read, by the tasks themselves: what a run captured may be
-larger than any memory. It knows neither books nor metrics.
+Messages and packets are written to files where they are read, by the tasks themselves: what a run
+captured may be larger than any memory. It knows no metric.
 """
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
+from analysis.books import captured_counts
 from analysis.captures.messages import (
     MESSAGES,
     NOTES,
@@ -27,33 +27,67 @@ from analysis.finished import FinishedRun
 from analysis.placing import Coverage, event_keys, placed
 from analysis.rerouted import reunite
 
-_NOTES = "capture string, time long, kind string, text string"
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_TABLES = ("messages", "packets")
 
 
-def ingest(spark: SparkSession, run: FinishedRun, coverage: Coverage, place: Path) -> pa.Table:
-    """Read all captures of a run into ``place/messages`` and ``place/packets``; give the notes.
+class Reading(NamedTuple):
+    """What was found in captures, besides the messages and packets themselves."""
+
+    notes: pa.Table
+    counts: pa.Table
+    """What `analysis.books.captured_counts` says of them."""
+
+    def packed(self) -> pa.RecordBatch:
+        """As one row of bytes, to be sent."""
+        columns = [pa.array([_packed(table)], pa.binary()) for table in self]
+        return pa.RecordBatch.from_arrays(columns, list(self._fields))
+
+
+def read_captures(run: FinishedRun, coverage: Coverage) -> Reading:
+    """Read all captures of a run here and now, for what can be said of them in short."""
+    with _Parts(None, "") as parts:
+        reading = _read(_nodes(run), coverage, run.table_path("events"), parts)
+    return reading._replace(notes=pa.concat_tables([reading.notes, _left_out(run)]))
+
+
+def ingest(spark: "SparkSession", run: FinishedRun, coverage: Coverage, place: Path) -> Reading:
+    """Read all captures of a run in Spark's tasks, into ``place/messages`` and ``place/packets``.
 
     A file of either directory holds some captures, each wholly, in the order of their names. A
     capture that cannot be read is a note of kind ``unreadable``, one that is not of this run is
     left out (``left-out``).
     """
-    for name in ("messages", "packets"):
+    for name in _TABLES:
         (place / name).mkdir(parents=True)
-    tasks = _tasks(run, spark.sparkContext.defaultParallelism)
+    tasks = _tasks(_nodes(run), spark.sparkContext.defaultParallelism)
     read = _reader(tasks, coverage, run.table_path("events").resolve(), place.resolve())
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    notes = numbers.mapInArrow(read, _NOTES).toArrow().cast(NOTES)
-    return pa.concat_tables([notes, _left_out(run)])
+    packed = numbers.mapInArrow(read, "notes binary, counts binary").toArrow().to_pylist()
+    notes, counts = (
+        pa.concat_tables(_unpacked(row[name]) for row in packed) for name in Reading._fields
+    )
+    return Reading(pa.concat_tables([notes, _left_out(run)]), counts)
 
 
-def _tasks(run: FinishedRun, least: int) -> list[list[list[Path]]]:
-    """Captures in groups of about equal size; those of one node are together, for `reunite`."""
+def _nodes(run: FinishedRun) -> list[list[Path]]:
+    """The captures of each node of the network, in the order of their names."""
     nodes: dict[str, list[Path]] = {}
     for path in sorted(path.resolve() for path in run.captures() if path.is_file()):
         nodes.setdefault(path.stem.split("-")[0], []).append(path)
-    sizes = [(node, sum(path.stat().st_size for path in nodes[node])) for node in nodes]
+    return [nodes[name] for name in sorted(nodes)]
+
+
+def _tasks(nodes: list[list[Path]], least: int) -> list[list[list[Path]]]:
+    """Nodes in groups of about equal size; the captures of a node are together, for `reunite`."""
+    sizes = [
+        (str(number), sum(path.stat().st_size for path in paths))
+        for number, paths in enumerate(nodes)
+    ]
     groups = balanced_groups(sizes, least) or [[]]
-    return [[nodes[node] for node in sorted(group)] for group in groups]
+    return [[nodes[number] for number in sorted(map(int, group))] for group in groups]
 
 
 def _reader(
@@ -62,30 +96,59 @@ def _reader(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                name = f"part-{number:05}.parquet"
-                yield from _read_nodes(tasks[number], coverage, events, place, name).to_batches()
+                with _Parts(place, f"part-{number:05}.parquet") as parts:
+                    reading = _read(tasks[number], coverage, events, parts)
+                yield reading.packed()
 
     return read
 
 
-def _read_nodes(
-    nodes: list[list[Path]], coverage: Coverage, events: Path, place: Path, name: str
-) -> pa.Table:
-    """Read the captures of some nodes into two files of that name; give the notes on them."""
+def _read(nodes: list[list[Path]], coverage: Coverage, events: Path, parts: "_Parts") -> Reading:
+    """Read the captures of some nodes into files."""
     publications = event_keys(pq.read_table(events, columns=["origin", "sequence"]))
     nothing = placed(MESSAGES.empty_table(), PACKETS.empty_table(), coverage, publications)
+    parts.write(*nothing)
     notes: list[Note] = []
-    with (
-        _file(place / "messages" / name, nothing[0].schema) as message_file,
-        _file(place / "packets" / name, nothing[1].schema) as packet_file,
-    ):
-        for paths in nodes:
-            for read in reunite(_readable(paths, notes)).values():
-                messages, packets = placed(read.messages, read.packets, coverage, publications)
-                message_file.write_table(messages)
-                packet_file.write_table(packets)
-                notes += read.notes
-    return pa.Table.from_pylist([note._asdict() for note in notes], NOTES)
+    counts = [captured_counts(nothing[0])]
+    for paths in nodes:
+        for read in reunite(_readable(paths, notes)).values():
+            messages, packets = placed(read.messages, read.packets, coverage, publications)
+            parts.write(messages, packets)
+            counts.append(captured_counts(messages))
+            notes += read.notes
+    return Reading(
+        pa.Table.from_pylist([note._asdict() for note in notes], NOTES), pa.concat_tables(counts)
+    )
+
+
+class _Parts:
+    """Files for the tables of some captures, whole or absent: a task may be tried twice."""
+
+    def __init__(self, place: Path | None, name: str) -> None:
+        self._paths = [] if place is None else [place / table / name for table in _TABLES]
+        self._writers: list[pq.ParquetWriter] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write(self, *tables: pa.Table) -> None:
+        """Add the tables of one capture."""
+        if not self._writers:
+            self._writers = [
+                pq.ParquetWriter(self._partial(path), table.schema)
+                for path, table in zip(self._paths, tables, strict=False)
+            ]
+        for writer, table in zip(self._writers, tables, strict=False):
+            writer.write_table(table)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        for writer, path in zip(self._writers, self._paths, strict=True):
+            writer.close()
+            if kind is None:
+                self._partial(path).replace(path)
+
+    def _partial(self, path: Path) -> Path:
+        return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def _readable(paths: list[Path], notes: list[Note]) -> dict[Path, Tables]:
@@ -99,15 +162,6 @@ def _readable(paths: list[Path], notes: list[Note]) -> dict[Path, Tables]:
     return found
 
 
-@contextmanager
-def _file(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """A Parquet file that is whole or absent: a task may be tried twice."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with pq.ParquetWriter(partial, schema) as writer:
-        yield writer
-    partial.replace(path)
-
-
 def _left_out(run: FinishedRun) -> pa.Table:
     rows = [
         {
@@ -119,3 +173,15 @@ def _left_out(run: FinishedRun) -> pa.Table:
         for path in run.strangers()
     ]
     return pa.Table.from_pylist(rows, NOTES)
+
+
+def _packed(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _unpacked(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()

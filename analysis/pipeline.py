@@ -18,18 +18,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from analysis.books import Books, BooksError, captured_counts, keep
-from analysis.captures.messages import NOTES
+from analysis.books import Books, BooksError, keep
 from analysis.finished import FinishedRun, sha256
-from analysis.ingest import ingest
+from analysis.ingest import ingest, read_captures
 from analysis.metrics import METRICS
 from analysis.metrics.metric import Metric
 from analysis.sources import AbsentError, Sources, coverage, why_no_captures
@@ -105,15 +103,16 @@ def analyze(spark: SparkSession, directory: Path, *, force: bool = False) -> Ana
             return _Work(spark, run, place).do(key)
 
 
-def balance(spark: SparkSession, directory: Path) -> Books:
-    """The books of a run, from its analysis if it has one; else only its captures are read."""
+def balance(directory: Path) -> Books:
+    """The books of a run, from its analysis if it has one; else its captures are read here."""
+    known = present(directory)
+    if known is not None:
+        return known.books
     run = FinishedRun(directory)
-    with _locked(run.directory):
-        former = _former(run, _key(run))
-        if former is not None:
-            return former.books
-        with _scratch(run.directory / ".books.partial") as place, _in_a_sentence(run):
-            return _Work(spark, run, place).balance()
+    if not run.captures():
+        return keep(run)
+    found = read_captures(run, coverage(run))
+    return keep(run, found.counts, found.notes)
 
 
 class _Work:
@@ -132,10 +131,10 @@ class _Work:
         """Everything; BooksError if the books do not balance."""
         (self._place / "metrics").mkdir()
         try:
-            with self._timed("captures"):
-                notes = self._read_captures()
-            with self._timed("books and metrics"), _pool() as pool:
-                work = [pool.submit(self._write_books, notes), pool.submit(self._merge)]
+            with self._timed("captures and books"):
+                self._read_captures()
+            with self._timed("metrics"), _pool() as pool:
+                work = [pool.submit(self._merge)]
                 absent = {}
                 for metric in METRICS.values():
                     try:
@@ -144,7 +143,7 @@ class _Work:
                         absent[metric.name] = str(reason)
                     else:
                         work.append(pool.submit(self._write_metric, metric, frame))
-                for part in work:  # the books come first: what they say explains everything else
+                for part in work:
                     part.result()
         finally:
             self._sources.release()
@@ -153,33 +152,22 @@ class _Work:
         (self._place / STATE).write_text(json.dumps(state, indent=2) + "\n")
         return Analysis(self._run, absent, False, self._seconds)
 
-    def balance(self) -> Books:
-        """The books alone."""
-        return self._balance(self._read_captures())
-
-    def _read_captures(self) -> pd.DataFrame:
-        if not self._has_captures:
-            return NOTES.empty_table().to_pandas()
-        notes = ingest(self._spark, self._run, coverage(self._run), self._parts)
-        write_sorted(notes, ("capture", "time", "kind", "text"), self._place / "notes.parquet")
-        return notes.to_pandas()
+    def _read_captures(self) -> None:
+        """Read messages and packets, and check the books before anything is made of them."""
+        if self._has_captures:
+            notes, counts = ingest(self._spark, self._run, coverage(self._run), self._parts)
+            write_sorted(notes, ("capture", "time", "kind", "text"), self._place / "notes.parquet")
+            books = keep(self._run, counts, notes)
+        else:
+            books = keep(self._run)
+        if not books.balanced:
+            raise BooksError(str(self._run.directory), books)
+        (self._place / "books.json").write_text(json.dumps(books.as_dict(), indent=2) + "\n")
 
     def _merge(self) -> None:
         if self._has_captures:
             merge_parts(self._parts / "messages", _MESSAGE_ORDER, self._place / "messages.parquet")
             merge_parts(self._parts / "packets", ("number",), self._place / "packets.parquet")
-
-    def _balance(self, notes: pd.DataFrame) -> Books:
-        captured: list[dict[str, Any]] = []
-        if self._has_captures:
-            captured = captured_counts(self._sources("messages")).toArrow().to_pylist()
-        return keep(self._run, captured, notes)
-
-    def _write_books(self, notes: pd.DataFrame) -> None:
-        books = self._balance(notes)
-        if not books.balanced:
-            raise BooksError(str(self._run.directory), books)
-        (self._place / "books.json").write_text(json.dumps(books.as_dict(), indent=2) + "\n")
 
     def _write_metric(self, metric: Metric, frame: DataFrame) -> None:
         path = self._place / "metrics" / f"{metric.name}.parquet"

@@ -188,7 +188,6 @@ def _add_analyze(parser: argparse.ArgumentParser) -> None:
 
 def _add_books(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, help="directory of a run, or of several runs")
-    _add_master(parser)
     parser.add_argument("--json", action="store_true", help="print all counts as JSON")
 
 

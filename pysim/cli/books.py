@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +15,17 @@ if TYPE_CHECKING:
 
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
-    from analysis.finished import run_directories  # Spark takes a second to load
+    from analysis.finished import run_directories  # numba and Arrow take a second to load
 
     try:
         directories = run_directories(options.directory)
     except FileNotFoundError as error:
         raise UsageError(str(error)) from None
     found: list[tuple[Path, Books]] = []
-    with ExitStack() as stack:
-        for directory in directories:
-            found.append((directory, _books(directory, options.master, stack)))
-            if not options.json:
-                _report(*found[-1])
+    for directory in directories:
+        found.append((directory, _books(directory)))
+        if not options.json:
+            _report(*found[-1])
     balanced = all(books.balanced for _, books in found)
     if options.json:
         runs = [{"directory": str(place), **books.as_dict()} for place, books in found]
@@ -35,17 +33,13 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if balanced else 1
 
 
-def _books(directory: Path, master: str, stack: ExitStack) -> "Books":
+def _books(directory: Path) -> "Books":
     """The books of a run; what cannot be read cannot balance."""
     from analysis.books import Books
-    from analysis.pipeline import balance, present
-    from analysis.session import open_session
+    from analysis.pipeline import balance
 
     try:
-        known = present(directory)
-        if known is not None:
-            return known.books
-        return balance(stack.enter_context(open_session(master)), directory)
+        return balance(directory)
     except (FileNotFoundError, ValueError) as error:
         return Books([str(error)], [], [])
 

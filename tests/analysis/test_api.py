@@ -61,5 +61,7 @@ def test_captured_messages_are_a_frame(spark: SparkSession, tmp_path: Path) -> N
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     for attempt in (open_run, open_experiment):
-        with pytest.raises(FileNotFoundError, match="is no finished run: it has no manifest.json"):
+        with pytest.raises(
+            FileNotFoundError, match=r"is no finished run: it has no manifest\.json"
+        ):
             attempt(tmp_path)

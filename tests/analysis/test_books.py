@@ -63,8 +63,8 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_books_balance(spark: SparkSession, tmp_path: Path, name: str) -> None:
-    books = balance(spark, make_run(tmp_path, **RUNS[name]))
+def test_books_balance(tmp_path: Path, name: str) -> None:
+    books = balance(make_run(tmp_path, **RUNS[name]))
     assert (books.problems, books.unchecked) == ([], [])
     assert all(row.captured_leaving is not None for row in books.types)
     assert sum(row.sent for row in books.types) > 100
@@ -79,11 +79,11 @@ def test_books_balance(spark: SparkSession, tmp_path: Path, name: str) -> None:
     ],
 )
 def test_what_was_not_captured_is_said_to_be_unchecked(
-    spark: SparkSession, tmp_path: Path, capture: object, where: dict[str, int], why: str
+    tmp_path: Path, capture: object, where: dict[str, int], why: str
 ) -> None:
     # Events go from 0 to 4 over four links, subscriptions of two patterns from 4 and 3 to 0.
     run = make_run(tmp_path, network={"backend": "ns3", "capture": capture}, workload=FLOOD)
-    books = balance(spark, run)
+    books = balance(run)
     assert books.balanced
     assert books.unchecked == [
         f"{count} of 12 flows were not held against captures where they {verb}: {why}"
@@ -151,10 +151,8 @@ def another_body(found: list[bytes]) -> None:
     found[number] = found[number][:-1] + bytes([found[number][-1] ^ 1])
 
 
-def test_a_capture_without_one_packet_does_not_balance(
-    spark: SparkSession, line: Path, tmp_path: Path
-) -> None:
-    books = balance(spark, corrupted(line, tmp_path, "b3-b2.pcap", drop_in_the_middle))
+def test_a_capture_without_one_packet_does_not_balance(line: Path, tmp_path: Path) -> None:
+    books = balance(corrupted(line, tmp_path, "b3-b2.pcap", drop_in_the_middle))
     assert books.problems == [
         "event from broker 2 to broker 3 by link: captures/b3-b2.pcap shows 9 of 243 bytes "
         "arriving, the network's counters have 20 of 540 bytes received (none lost or unfinished); "
@@ -164,10 +162,8 @@ def test_a_capture_without_one_packet_does_not_balance(
     ]
 
 
-def test_a_capture_that_ends_early_does_not_balance(
-    spark: SparkSession, line: Path, tmp_path: Path
-) -> None:
-    books = balance(spark, corrupted(line, tmp_path, "b1-b2.pcap", cut_off))
+def test_a_capture_that_ends_early_does_not_balance(line: Path, tmp_path: Path) -> None:
+    books = balance(corrupted(line, tmp_path, "b1-b2.pcap", cut_off))
     (problem,) = books.problems
     assert problem.startswith(
         "event from broker 1 to broker 2 by link: captures/b1-b2.pcap shows 14 of 378 bytes "
@@ -175,10 +171,8 @@ def test_a_capture_that_ends_early_does_not_balance(
     )
 
 
-def test_a_flipped_type_is_a_message_too_few_and_one_too_many(
-    spark: SparkSession, line: Path, tmp_path: Path
-) -> None:
-    books = balance(spark, corrupted(line, tmp_path, "b0-b1.pcap", another_type))
+def test_a_flipped_type_is_a_message_too_few_and_one_too_many(line: Path, tmp_path: Path) -> None:
+    books = balance(corrupted(line, tmp_path, "b0-b1.pcap", another_type))
     event, unknown = books.problems
     assert event.startswith(
         "event from broker 0 to broker 1 by link: captures/b0-b1.pcap shows 19 of 513 bytes "
@@ -190,10 +184,8 @@ def test_a_flipped_type_is_a_message_too_few_and_one_too_many(
     )
 
 
-def test_other_bytes_of_the_same_length_are_seen_too(
-    spark: SparkSession, line: Path, tmp_path: Path
-) -> None:
-    books = balance(spark, corrupted(line, tmp_path, "b0-b1.pcap", another_body))
+def test_other_bytes_of_the_same_length_are_seen_too(line: Path, tmp_path: Path) -> None:
+    books = balance(corrupted(line, tmp_path, "b0-b1.pcap", another_body))
     assert books.problems == [
         "event from broker 0 to broker 1 by link: what is arriving in captures/b1-b0.pcap has "
         "other bytes than what is leaving in captures/b0-b1.pcap"
@@ -235,12 +227,10 @@ def one_more(column: str, row: int) -> Callable[[pd.DataFrame], None]:
     return change
 
 
-def test_changed_counters_contradict_everyone_else(
-    spark: SparkSession, line: Path, tmp_path: Path
-) -> None:
+def test_changed_counters_contradict_everyone_else(line: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(line, tmp_path / "copy")
     change_table(copy, "counters", one_more("sent", 0))
-    books = balance(spark, copy)
+    books = balance(copy)
     assert [problem.split(" (")[0] for problem in books.problems] == [
         "event: 80 of 2,160 bytes were sent by the manifest, 81 of 2,160 bytes by the network's "
         "counters",
@@ -253,24 +243,22 @@ def test_changed_counters_contradict_everyone_else(
     ]
 
 
-def test_a_loss_that_was_none_is_noticed(spark: SparkSession, line: Path, tmp_path: Path) -> None:
+def test_a_loss_that_was_none_is_noticed(line: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(line, tmp_path / "copy")
     change_table(copy, "counters", one_more("lost_link", 0))
-    books = balance(spark, copy)
+    books = balance(copy)
     assert books.problems == [
         "event from broker 0 to broker 1 by link: of 20 sent, 21 are accounted for: 1 lost_link"
     ]
 
 
-def test_changed_books_of_an_agent_are_noticed_without_captures(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_changed_books_of_an_agent_are_noticed_without_captures(tmp_path: Path) -> None:
     run = make_run(tmp_path, network={"backend": "memory"})
     change_table(run, "agents", one_more("bytes", 0))
-    (problem,) = balance(spark, run).problems
+    (problem,) = balance(run).problems
     assert "by its agent's books" in problem
 
 
-def test_books_survive_a_file(spark: SparkSession, line: Path) -> None:
-    books = balance(spark, line)
+def test_books_survive_a_file(line: Path) -> None:
+    books = balance(line)
     assert Books.from_dict(books.as_dict()) == books

@@ -276,8 +276,8 @@ def test_a_run_without_a_table_is_refused_and_nothing_is_left(
     assert sorted(path.name for path in run.iterdir()) == ["config.toml", "manifest.json", "tables"]
 
 
-def test_types_that_only_the_run_knew_have_its_names(spark: SparkSession, tmp_path: Path) -> None:
+def test_types_that_only_the_run_knew_have_its_names(tmp_path: Path) -> None:
     run = make_run(tmp_path, protocol={"name": "test-novel"})
-    books = balance(spark, run)
+    books = balance(run)
     (row,) = books.types
     assert (books.balanced, row.type, row.sent > 0) == (True, "novelty", True)
