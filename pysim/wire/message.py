@@ -15,9 +15,7 @@ from pysim.filters import Filter, from_wire, to_wire
 _Body = TypeVar("_Body", bound="Message")
 
 
-class Message(
-    msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True, gc=False
-):
+class Message(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True, gc=False):
     """Base of all message bodies.
 
     A subclass supplies typed fields and is registered with a code, by ``@message_type(32)``. It
