@@ -10,15 +10,29 @@ namespace pysim
 namespace
 {
 
-/// Python's own zlib.crc32, so that a checksum is the same on every network.
-PyObject*
-Crc32()
+constexpr uint32_t EMPTY = 1; ///< the checksum of nothing
+
+/// Adler-32, as Python's zlib.adler32, so that a checksum is the same on every network.
+uint32_t
+Adler32(uint32_t checksum, const uint8_t* data, size_t size)
 {
-    static PyObject* function = []() {
-        Ref module(PyImport_ImportModule("zlib"));
-        return module ? PyObject_GetAttrString(module.Get(), "crc32") : nullptr;
-    }();
-    return function;
+    constexpr uint32_t MODULUS = 65521;
+    constexpr size_t BLOCK = 5552; // so many bytes cannot overflow the sums
+    uint32_t low = checksum & 0xffff;
+    uint32_t high = checksum >> 16;
+    while (size > 0)
+    {
+        const size_t block = std::min(size, BLOCK);
+        for (const uint8_t* end = data + block; data < end; data++)
+        {
+            low += *data;
+            high += low;
+        }
+        low %= MODULUS;
+        high %= MODULUS;
+        size -= block;
+    }
+    return high << 16 | low;
 }
 
 } // namespace
@@ -49,7 +63,7 @@ AgentBook::EnterReceived(PyObject* frame)
     Enter(m_received, frame);
 }
 
-bool
+void
 AgentBook::EnterSent(uint32_t target, PyObject* frame)
 {
     Enter(m_sent, frame);
@@ -58,12 +72,11 @@ AgentBook::EnterSent(uint32_t target, PyObject* frame)
     });
     if (found == m_contents.end())
     {
-        found = m_contents.insert(found, {target, Ref(PyLong_FromLong(0))});
+        found = m_contents.insert(found, {target, EMPTY});
     }
-    PyObject* arguments[] = {nullptr, frame, found->second.Get()};
-    found->second = Ref(
-        PyObject_Vectorcall(Crc32(), arguments + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
-    return static_cast<bool>(found->second);
+    found->second = Adler32(found->second,
+                            reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(frame)),
+                            PyBytes_GET_SIZE(frame));
 }
 
 Ref
@@ -88,7 +101,8 @@ AgentBook::Read() const
     for (const auto& [target, checksum] : m_contents)
     {
         Ref key(PyLong_FromUnsignedLong(target));
-        PyDict_SetItem(contents.Get(), key.Get(), checksum.Get());
+        Ref value(PyLong_FromUnsignedLong(checksum));
+        PyDict_SetItem(contents.Get(), key.Get(), value.Get());
     }
     return PyTuple_Pack(3, ReadSide(m_sent).Get(), ReadSide(m_received).Get(), contents.Get());
 }

@@ -19,8 +19,7 @@ namespace pysim
 class AgentBook
 {
   public:
-    /// @return whether it went well; if not, a Python error is set
-    bool EnterSent(uint32_t target, PyObject* frame);
+    void EnterSent(uint32_t target, PyObject* frame);
     void EnterReceived(PyObject* frame);
     /// @return ({type: [messages, bytes]} sent, the same received, {target: checksum of all sent})
     PyObject* Read() const;
@@ -40,7 +39,7 @@ class AgentBook
 
     Side m_sent;
     Side m_received;
-    std::vector<std::pair<uint32_t, Ref>> m_contents; ///< a broker sends to few others
+    std::vector<std::pair<uint32_t, uint32_t>> m_contents; ///< a broker sends to few others
 };
 
 } // namespace pysim

@@ -139,21 +139,23 @@ SendItem(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
         return nullptr;
     }
     Ref envelope = Ref::Borrow(arguments[1]);
-    if (!Py_IS_TYPE(envelope.Get(), reinterpret_cast<PyTypeObject*>(self->envelope.Get())))
+    if (!Py_IS_TYPE(envelope.Get(), self->EnvelopeType()))
     {
         envelope = Ref(PyObject_CallOneArg(outlet->originate.Get(), envelope.Get()));
+        if (!envelope)
+        {
+            return nullptr;
+        }
     }
-    Ref frame(envelope ? PyObject_GetAttr(envelope.Get(), self->frameName.Get()) : nullptr);
+    PyObject* frame = reinterpret_cast<EnvelopeObject*>(envelope.Get())->frame;
     uint32_t size = 0;
-    const uint8_t* bytes = frame ? Bytes(frame.Get(), size) : nullptr;
-    if (!bytes)
+    const uint8_t* bytes = Bytes(frame, size);
+    const auto result = self->network.App(outlet->broker).Send(target, bytes, size);
+    if (result == BrokerApplication::SendResult::OK)
     {
-        return nullptr;
+        self->books[outlet->broker].EnterSent(target, frame);
     }
-    Ref sent(Sent(
-        self->network.App(outlet->broker).Send(target, bytes, size), outlet->broker, target, size));
-    return sent && self->books[outlet->broker].EnterSent(target, frame.Get()) ? sent.Release()
-                                                                              : nullptr;
+    return Sent(result, outlet->broker, target, size);
 }
 
 PyObject*
@@ -188,10 +190,11 @@ EnterSent(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     uint32_t target = 0;
     uint32_t size = 0;
     if (!self || !CheckCount("enter_sent", count, 3) || !Ends(self, arguments, source, target) ||
-        !Bytes(arguments[2], size) || !self->books[source].EnterSent(target, arguments[2]))
+        !Bytes(arguments[2], size))
     {
         return nullptr;
     }
+    self->books[source].EnterSent(target, arguments[2]);
     Py_RETURN_NONE;
 }
 

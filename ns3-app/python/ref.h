@@ -68,6 +68,24 @@ class Ref
     PyObject* m_object{nullptr};
 };
 
+/// Take the exception that Python has just raised, with its traceback.
+inline Ref
+TakeException()
+{
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* traceback = nullptr;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    Ref ownedType(type);
+    Ref ownedTraceback(traceback);
+    if (traceback)
+    {
+        PyException_SetTraceback(value, traceback);
+    }
+    return Ref(value);
+}
+
 } // namespace pysim
 
 #endif

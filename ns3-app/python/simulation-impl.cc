@@ -1,6 +1,5 @@
 #include "simulation-impl.h"
 
-#include "../model/frame-header.h"
 #include "../model/interruptible-simulator-impl.h"
 
 #include "ns3/simulator.h"
@@ -25,36 +24,21 @@ ServiceTime(const Ref& result)
                                                 : Time();
 }
 
-/// Take the exception that Python has just raised, with its traceback.
-Ref
-TakeException()
-{
-    PyObject* type = nullptr;
-    PyObject* value = nullptr;
-    PyObject* traceback = nullptr;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyErr_NormalizeException(&type, &value, &traceback);
-    Ref ownedType(type);
-    Ref ownedTraceback(traceback);
-    if (traceback)
-    {
-        PyException_SetTraceback(value, traceback);
-    }
-    return Ref(value);
-}
-
 } // namespace
 
 Simulation::Impl::Impl(const Settings& settings, PyObject* envelope)
     : brokers(settings.brokers),
       envelope(Ref::Borrow(envelope)),
-      frameName(PyUnicode_InternFromString("frame")),
       receiveName(PyUnicode_InternFromString("receive")),
       books(settings.brokers),
       agents(settings.brokers),
       network(settings),
       handle(std::make_shared<Handle>(Handle{this}))
 {
+    if (EnvelopeType()->tp_basicsize != sizeof(EnvelopeObject))
+    {
+        throw std::invalid_argument("the library needs pysim.wire's native envelopes");
+    }
 }
 
 Simulation::Impl::~Impl()
@@ -64,17 +48,6 @@ Simulation::Impl::~Impl()
     {
         outlet->originate = {}; // a method of the world that holds the outlet
     }
-}
-
-Ref
-Simulation::Impl::Open(const uint8_t* frame, PyObject* bytes) const
-{
-    Ref type(PyLong_FromLong(frame[FrameHeader::TYPE_AT]));
-    Ref origin(PyLong_FromUnsignedLong(FrameHeader::Number(frame + FrameHeader::ORIGIN_AT)));
-    Ref sequence(PyLong_FromUnsignedLong(FrameHeader::Number(frame + FrameHeader::SEQUENCE_AT)));
-    PyObject* arguments[] = {nullptr, bytes, type.Get(), origin.Get(), sequence.Get()};
-    return Ref(PyObject_Vectorcall(
-        envelope.Get(), arguments + 1, 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
 }
 
 Ref
@@ -222,7 +195,7 @@ PythonAgent::FrameArrived(uint32_t sender, const uint8_t* frame, uint32_t size)
     {
         return ServiceTime(m_simulation.Call(m_frameArrived.Get(), from.Get(), bytes.Get()));
     }
-    Ref envelope = m_simulation.Open(frame, bytes.Get());
+    Ref envelope(NewEnvelope(m_simulation.EnvelopeType(), Py_NewRef(bytes.Get())));
     if (m_serviceModel)
     {
         return ServiceTime(m_simulation.Call(m_messageArrived.Get(), from.Get(), envelope.Get()));

@@ -7,6 +7,7 @@
 #include "facade.h"
 
 #include "../helper/overlay-network.h"
+#include "../wire/envelope.h"
 
 #include "ns3/event-id.h"
 
@@ -62,12 +63,13 @@ struct Simulation::Impl
     void Fire(int64_t ticket);
     void Cancel(int64_t ticket);
 
-    /// Put a frame into an envelope, whose header has been found in order.
-    Ref Open(const uint8_t* frame, PyObject* bytes) const;
+    PyTypeObject* EnvelopeType() const
+    {
+        return reinterpret_cast<PyTypeObject*>(envelope.Get());
+    }
 
     const uint32_t brokers;
-    const Ref envelope;  ///< the class
-    const Ref frameName; ///< of the attribute that holds an envelope's bytes
+    const Ref envelope; ///< the class
     const Ref receiveName;
     std::vector<AgentBook> books; ///< by broker
     std::vector<std::shared_ptr<Outlet>> outlets;

@@ -5,13 +5,14 @@ It must not know any protocol, nor the network beyond the world that an agent is
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from pysim.brokers.clients import LocalClients
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope, message_types, type_name
+from pysim.wire.envelope import receive_by_type
 from pysim.wire.messages import Event
 
 
@@ -65,14 +66,14 @@ class Broker:
         """A local client publishes; `event` is an `Event` that carries its identity already."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it publishes")
 
-    def receive(self, sender: BrokerId, envelope: Envelope) -> None:
-        """Hand a message to the handler of its type; `sender` is the broker that sent it last."""
-        handler = self._handlers.get(envelope.type)
-        if handler is None:
-            raise TypeError(
-                f"{type(self).__name__} has no handler for {type_name(envelope.type)} messages"
-            )
-        handler(self, sender, envelope)
+    receive = receive_by_type
+    """Hand a message, (sender, envelope), to the handler of its type; `sender` sent it last."""
+
+    def _unhandled(self, envelope: Envelope) -> NoReturn:
+        """No handler is there for a message that came."""
+        raise TypeError(
+            f"{type(self).__name__} has no handler for {type_name(envelope.type)} messages"
+        )
 
     def deliver_locally(self, envelope: Envelope) -> None:
         """Deliver an event to every local client with a matching subscription, once each."""

@@ -65,17 +65,19 @@ class SubscriptionForwarding(Broker):
     def _route(self, sender: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
         world = self.world
-        message = event.message
-        assert isinstance(message, Event)
-        subscribers: set[BrokerId] = set()
-        for entry in self._index.match(message.attributes):
-            subscribers |= entry.subscribers
-        if world.id in subscribers:
+        message: Event = event.message  # type: ignore[assignment]  # the only type with a handler
+        matching = self._index.match(message.attributes)
+        if len(matching) == 1:  # needs no union
+            subscribers = matching.pop().subscribers
+        else:
+            subscribers = set().union(*[entry.subscribers for entry in matching])
+        receivers = sorted(subscribers)
+        own = world.id
+        if own in receivers:
             self.deliver_locally(event)
-            subscribers.remove(world.id)
-        subscribers.discard(sender)
-        for neighbor in sorted(subscribers):
-            world.send(neighbor, event)
+        for receiver in receivers:
+            if receiver != sender and receiver != own:
+                world.send(receiver, event)
 
     on_event = _route
 

@@ -5,11 +5,11 @@ pysim. `docs/wire-format.md` is its specification.
 """
 
 from pysim.wire import messages as messages  # registers the built-in types
+from pysim.wire.envelope import Envelope
 from pysim.wire.frame import (
     HEADER_SIZE,
     MAX_FRAME_SIZE,
     VERSION,
-    Envelope,
     Header,
     MessageId,
     WireError,

@@ -43,7 +43,7 @@ def message_type(code: int) -> Callable[[type[_Body]], type[_Body]]:
         cls.NAME = _spaced(cls.__name__)
         decoder = msgspec.msgpack.Decoder(cls, dec_hook=_from_builtins)
         _TYPES[code] = MessageType(code, cls.NAME, cls)
-        _DECODERS[code] = decoder.decode
+        DECODERS[code] = decoder.decode
         return cls
 
     return register
@@ -82,11 +82,10 @@ def _from_builtins(kind: type, value: Any) -> Any:
 
 
 _TYPES: dict[int, MessageType] = {}
-_DECODERS: dict[int, Callable[[bytes], Any]] = {}
+DECODERS: dict[int, Callable[[bytes], Any]] = {}
+"""Of bodies, by type code."""
 
-# Bound methods, since every message of a run passes through both.
 encode_body: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=_to_builtins).encode
-decoder_of: Callable[[int], Callable[[bytes], Any] | None] = _DECODERS.get
 
 
 def _spaced(camel_case: str) -> str:

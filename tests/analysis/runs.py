@@ -98,7 +98,7 @@ def _known() -> Iterator[None]:
     finally:
         for name in added:
             del registry._PROTOCOLS[name]
-        del message._TYPES[NOVELTY], message._DECODERS[NOVELTY]
+        del message._TYPES[NOVELTY], message.DECODERS[NOVELTY]
 
 
 def rewrite_manifest(directory: Path, **values: Any) -> None:

@@ -1,7 +1,9 @@
 """The wire format: every type survives the trip, and no bytes whatever do harm."""
 
+import gc
 import random
 import struct
+import tracemalloc
 
 import msgspec
 import pytest
@@ -17,6 +19,7 @@ from pysim.wire import (
     message_type,
     message_types,
     messages,
+    plain_envelope,
     read_header,
     type_name,
 )
@@ -31,6 +34,11 @@ from pysim.wire.messages import (
     Subscribe,
     Switch,
 )
+
+KINDS = {"plain": plain_envelope.Envelope, "chosen": Envelope}
+"""In a compiled tree the chosen ones are native."""
+
+each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 FILTER = canonical(parse('price < 30 and (author = "Le Guin" or not exists signed)'))
 ADVERTISEMENT = MessageId(3, 9)
@@ -81,27 +89,31 @@ def test_there_is_a_sample_of_every_type() -> None:
     assert set(SAMPLES) == {kind.name for kind in message_types().values() if kind.code < 224}
 
 
+@each_kind
 @pytest.mark.parametrize("name", SAMPLES)
-def test_every_type_survives_the_trip(name: str) -> None:
-    sent = Envelope.seal(SAMPLES[name], 70000, 4_000_000_000)
-    received = Envelope.open(sent.frame)
+def test_every_type_survives_the_trip(kind: type[Envelope], name: str) -> None:
+    sent = kind.seal(SAMPLES[name], 70000, 4_000_000_000)
+    received = kind.open(sent.frame)
     assert received.message == SAMPLES[name]
     assert type(received.message) is type(SAMPLES[name])
     assert (received.id, type_name(received.type)) == ((70000, 4_000_000_000), name)
 
 
-def test_the_header_is_as_documented() -> None:
-    frame = Envelope.seal(Flush(5), 0x01020304, 0x0A0B0C0D, flags=0x1122).frame
+@each_kind
+def test_the_header_is_as_documented(kind: type[Envelope]) -> None:
+    frame = kind.seal(Flush(5), 0x01020304, 0x0A0B0C0D, flags=0x1122).frame
     assert frame == bytes.fromhex("00000012 01 20 1122 01020304 0a0b0c0d 91 05")
     assert read_header(b"??" + frame, 2) == (18, 1, 32, 0x1122, 0x01020304, 0x0A0B0C0D)
 
 
-def test_another_body_keeps_the_identity() -> None:
-    event = Envelope.seal(AddressedEvent((1, 2), {}), 4, 8)
+@each_kind
+def test_another_body_keeps_the_identity(kind: type[Envelope]) -> None:
+    event = kind.seal(AddressedEvent((1, 2), {}), 4, 8)
     shorter = event.with_body(AddressedEvent((2,), {}))
     assert (shorter.id, len(shorter.frame)) == (event.id, len(event.frame) - 1)
 
 
+@each_kind
 @pytest.mark.parametrize(
     ("frame", "problem"),
     [
@@ -116,29 +128,36 @@ def test_another_body_keeps_the_identity() -> None:
         ),
     ],
 )
-def test_a_wrong_header_is_refused_in_one_sentence(frame: bytes, problem: str) -> None:
+def test_a_wrong_header_is_refused_in_one_sentence(
+    kind: type[Envelope], frame: bytes, problem: str
+) -> None:
     with pytest.raises(WireError) as error:
-        Envelope.open(frame)
+        kind.open(frame)
     assert str(error.value) == problem
 
 
-def test_a_type_of_a_newer_version_is_told_apart_from_a_malformed_body() -> None:
-    envelope = Envelope.open(struct.pack(">IBBHII", 16, 1, 201, 0, 0, 0))
+@each_kind
+def test_a_type_of_a_newer_version_is_told_apart_from_a_malformed_body(
+    kind: type[Envelope],
+) -> None:
+    envelope = kind.open(struct.pack(">IBBHII", 16, 1, 201, 0, 0, 0))
     assert repr(envelope) == "<type-201 0:0, 16 bytes>"
     with pytest.raises(WireError, match="message type 201 is not known to this version"):
         envelope.message  # noqa: B018
 
 
-def test_a_wrong_body_names_its_place() -> None:
+@each_kind
+def test_a_wrong_body_names_its_place(kind: type[Envelope]) -> None:
     body = msgspec.msgpack.encode([7, ["x"], [], [1], [2]])
     frame = struct.pack(">IBBHII", HEADER_SIZE + len(body), 1, Rec.CODE, 0, 3, 4) + body
     with pytest.raises(WireError, match=r"malformed rec from 3:4: .*\$\[1\]\[0\]"):
-        Envelope.open(frame).message  # noqa: B018
+        kind.open(frame).message  # noqa: B018
 
 
-def test_a_message_over_the_limit_is_not_made() -> None:
+@each_kind
+def test_a_message_over_the_limit_is_not_made(kind: type[Envelope]) -> None:
     with pytest.raises(WireError, match=r"the event would be .* the limit is 1048576"):
-        Envelope.seal(Event({}, bytes(MAX_FRAME_SIZE)), 0, 0)
+        kind.seal(Event({}, bytes(MAX_FRAME_SIZE)), 0, 0)
 
 
 def test_codes_are_unique_and_within_a_byte() -> None:
@@ -155,19 +174,20 @@ def test_codes_are_unique_and_within_a_byte() -> None:
             pass
 
 
-def test_a_hundred_thousand_mutated_frames_decode_or_are_refused() -> None:
+@each_kind
+def test_a_hundred_thousand_mutated_frames_decode_or_are_refused(kind: type[Envelope]) -> None:
     """Nothing but WireError, ever; what decodes is encodable again."""
     rng = random.Random(20)
-    frames = [Envelope.seal(sample, 1, 2).frame for sample in SAMPLES.values()]
+    frames = [kind.seal(sample, 1, 2).frame for sample in SAMPLES.values()]
     outcomes = {"decoded": 0, "refused": 0}
     for _ in range(110_000):
         frame = mutate(rng, rng.choice(frames))
         try:
-            message = Envelope.open(frame).message
+            message = kind.open(frame).message
         except WireError:
             outcomes["refused"] += 1
         else:
-            Envelope.seal(message, 1, 2)
+            kind.seal(message, 1, 2)
             outcomes["decoded"] += 1
     assert sum(outcomes.values()) == 110_000
     assert min(outcomes.values()) > 1000
@@ -189,3 +209,62 @@ def mutate(rng: random.Random, frame: bytes) -> bytes:
     if rng.random() < 0.8 and len(data) >= HEADER_SIZE:  # mostly past the length check
         data[:5] = struct.pack(">IB", len(data), 1)
     return bytes(data)
+
+
+@each_kind
+def test_an_identity_that_does_not_fit_is_refused(kind: type[Envelope]) -> None:
+    for fields in ((-1, 1), (2**32, 1), (1, -1), (1, 2**32), (1, 1, -1), (1, 1, 2**16)):
+        with pytest.raises(ValueError, match="should fit the header"):
+            kind.seal(Flush(1), *fields)
+
+
+@each_kind
+def test_what_came_is_bytes(kind: type[Envelope]) -> None:
+    with pytest.raises(TypeError):
+        kind.open("text" * 9)  # type: ignore[arg-type]
+
+
+@each_kind
+def test_a_body_is_decoded_once(kind: type[Envelope]) -> None:
+    envelope = kind.open(kind.seal(Event({"a": 1}), 1, 2).frame)
+    assert envelope.message is envelope.message
+
+
+@pytest.mark.skipif(Envelope is plain_envelope.Envelope, reason="nobody compiled this tree")
+def test_native_envelopes_are_the_plain_ones_to_the_byte() -> None:
+    rng = random.Random(21)
+    for sample in SAMPLES.values():
+        fields = rng.randrange(2**32), rng.randrange(2**32), rng.randrange(2**16)
+        native, plain = (
+            Envelope.seal(sample, *fields),
+            plain_envelope.Envelope.seal(sample, *fields),
+        )
+        assert native.frame == plain.frame
+        assert native.with_body(sample).frame == plain.with_body(sample).frame
+        assert (native.type, native.id, repr(native)) == (plain.type, plain.id, repr(plain))
+
+
+@pytest.mark.skipif(Envelope is plain_envelope.Envelope, reason="nobody compiled this tree")
+def test_native_envelopes_keep_no_memory() -> None:
+    frames = [Envelope.seal(sample, 1, 2).frame for sample in SAMPLES.values()]
+    wrong = frames[0][:-1]
+
+    def work() -> None:
+        for frame in frames:
+            envelope = Envelope.open(frame)
+            envelope.with_body(envelope.message)
+        with pytest.raises(WireError):
+            Envelope.open(wrong)
+
+    work()
+    gc.collect()
+    tracemalloc.start()
+    for _ in range(5):
+        work()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(200):
+        work()
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 10_000
