@@ -37,36 +37,34 @@ Adler32(uint32_t checksum, const uint8_t* data, size_t size)
 
 } // namespace
 
-void
-AgentBook::Enter(Side& side, PyObject* frame)
+AgentBook::Entry&
+AgentBook::Find(PyObject* frame)
 {
-    const auto size = static_cast<uint64_t>(PyBytes_GET_SIZE(frame));
     const long type =
-        size > FrameHeader::TYPE_AT
+        PyBytes_GET_SIZE(frame) > static_cast<Py_ssize_t>(FrameHeader::TYPE_AT)
             ? reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(frame))[FrameHeader::TYPE_AT]
             : 0;
-    for (Entry& entry : side)
+    for (Entry& entry : m_entries)
     {
         if (entry.type == type)
         {
-            entry.messages++;
-            entry.bytes += size;
-            return;
+            return entry;
         }
     }
-    side.push_back({type, 1, size});
+    m_entries.push_back({type, {}, {}});
+    return m_entries.back();
 }
 
 void
 AgentBook::EnterReceived(PyObject* frame)
 {
-    Enter(m_received, frame);
+    Find(frame).received.Add(PyBytes_GET_SIZE(frame));
 }
 
 void
 AgentBook::EnterSent(uint32_t target, PyObject* frame)
 {
-    Enter(m_sent, frame);
+    Find(frame).sent.Add(PyBytes_GET_SIZE(frame));
     auto found = std::find_if(m_contents.begin(), m_contents.end(), [target](const auto& known) {
         return known.first == target;
     });
@@ -80,16 +78,20 @@ AgentBook::EnterSent(uint32_t target, PyObject* frame)
 }
 
 Ref
-AgentBook::ReadSide(const Side& side)
+AgentBook::ReadSide(Count Entry::* side) const
 {
     Ref rows(PyDict_New());
-    for (const Entry& entry : side)
+    for (const Entry& entry : m_entries)
     {
-        Ref type(PyLong_FromLong(entry.type));
-        Ref row(Py_BuildValue("[KK]",
-                              static_cast<unsigned long long>(entry.messages),
-                              static_cast<unsigned long long>(entry.bytes)));
-        PyDict_SetItem(rows.Get(), type.Get(), row.Get());
+        const Count& count = entry.*side;
+        if (count.messages > 0)
+        {
+            Ref type(PyLong_FromLong(entry.type));
+            Ref row(Py_BuildValue("[KK]",
+                                  static_cast<unsigned long long>(count.messages),
+                                  static_cast<unsigned long long>(count.bytes)));
+            PyDict_SetItem(rows.Get(), type.Get(), row.Get());
+        }
     }
     return rows;
 }
@@ -104,7 +106,8 @@ AgentBook::Read() const
         Ref value(PyLong_FromUnsignedLong(checksum));
         PyDict_SetItem(contents.Get(), key.Get(), value.Get());
     }
-    return PyTuple_Pack(3, ReadSide(m_sent).Get(), ReadSide(m_received).Get(), contents.Get());
+    return PyTuple_Pack(
+        3, ReadSide(&Entry::sent).Get(), ReadSide(&Entry::received).Get(), contents.Get());
 }
 
 } // namespace pysim

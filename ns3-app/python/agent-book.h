@@ -25,20 +25,30 @@ class AgentBook
     PyObject* Read() const;
 
   private:
+    struct Count
+    {
+        uint64_t messages{0};
+        uint64_t bytes{0};
+
+        void Add(uint64_t size)
+        {
+            messages++;
+            bytes += size;
+        }
+    };
+
+    /// Both sides of a type together: what was received has often just been sent on.
     struct Entry
     {
         long type;
-        uint64_t messages;
-        uint64_t bytes;
+        Count sent;
+        Count received;
     };
 
-    using Side = std::vector<Entry>; ///< a run has few types, so looking at all of them is quick
+    Entry& Find(PyObject* frame);
+    Ref ReadSide(Count Entry::* side) const;
 
-    static void Enter(Side& side, PyObject* frame);
-    static Ref ReadSide(const Side& side);
-
-    Side m_sent;
-    Side m_received;
+    std::vector<Entry> m_entries; ///< a run has few types, so looking at all of them is quick
     std::vector<std::pair<uint32_t, uint32_t>> m_contents; ///< a broker sends to few others
 };
 

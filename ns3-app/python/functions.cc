@@ -1,4 +1,5 @@
-#include "simulation-impl.h"
+#include "arguments.h"
+#include "outlet.h"
 
 #include "ns3/simulator.h"
 
@@ -15,59 +16,20 @@ namespace
 using Impl = Simulation::Impl;
 
 constexpr const char* CAPSULE = "pysim.simulation";
-constexpr const char* OUTLET = "pysim.outlet";
 constexpr const char* CHANNEL_NAMES[] = {"link", "tcp", "udp"};
-
-/// The simulation behind a handle; sets a Python error and returns nullptr if it is closed.
-Impl*
-Open(const Impl::Handle& handle)
-{
-    if (!handle.simulation)
-    {
-        PyErr_SetString(PyExc_RuntimeError, "the simulation is closed");
-    }
-    return handle.simulation;
-}
 
 Impl*
 Self(PyObject* capsule)
 {
-    return Open(
-        **static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE)));
-}
-
-bool
-CheckCount(const char* name, Py_ssize_t count, Py_ssize_t expected)
-{
-    if (count != expected)
-    {
-        PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments, got %zd", name, expected, count);
-    }
-    return count == expected;
-}
-
-/// Read a broker number; sets a Python error and returns false if it is none.
-bool
-Broker(Impl* self, PyObject* object, uint32_t& broker)
-{
-    const long number = PyLong_AsLong(object);
-    if (number == -1 && PyErr_Occurred())
-    {
-        return false;
-    }
-    if (number < 0 || number >= static_cast<long>(self->brokers))
-    {
-        PyErr_Format(PyExc_ValueError, "there is no broker %ld", number);
-        return false;
-    }
-    broker = number;
-    return true;
+    const auto& handle =
+        **static_cast<std::shared_ptr<Impl::Handle>*>(PyCapsule_GetPointer(capsule, CAPSULE));
+    return RequireOpen(handle.simulation) ? handle.simulation : nullptr;
 }
 
 bool
 Ends(Impl* self, PyObject* const* arguments, uint32_t& source, uint32_t& target)
 {
-    return Broker(self, arguments[0], source) && Broker(self, arguments[1], target);
+    return ReadBroker(*self, arguments[0], source) && ReadBroker(*self, arguments[1], target);
 }
 
 /// Look at a bytes object; sets a Python error and returns nullptr if it is none.
@@ -85,26 +47,6 @@ Bytes(PyObject* object, uint32_t& size)
 }
 
 PyObject*
-Sent(BrokerApplication::SendResult result, uint32_t source, uint32_t target, uint32_t size)
-{
-    switch (result)
-    {
-    case BrokerApplication::SendResult::OK:
-        Py_RETURN_NONE;
-    case BrokerApplication::SendResult::NO_LINK:
-        return PyErr_Format(
-            PyExc_ValueError, "broker %u has no link to broker %u to send over", source, target);
-    default:
-        return PyErr_Format(PyExc_ValueError,
-                            "broker %u sends broker %u a frame of %u bytes that is malformed or "
-                            "over the limit",
-                            source,
-                            target,
-                            size);
-    }
-}
-
-PyObject*
 Now(PyObject* capsule, PyObject*)
 {
     return Self(capsule) ? PyLong_FromLongLong(Simulator::Now().GetNanoSeconds()) : nullptr;
@@ -117,45 +59,13 @@ Send(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     uint32_t source = 0;
     uint32_t target = 0;
     uint32_t size = 0;
-    if (!self || !CheckCount("send", count, 3) || !Ends(self, arguments, source, target))
+    if (!self || !RequireCount("send", count, 3) || !Ends(self, arguments, source, target))
     {
         return nullptr;
     }
     const uint8_t* frame = Bytes(arguments[2], size);
     return frame ? Sent(self->network.App(source).Send(target, frame, size), source, target, size)
                  : nullptr;
-}
-
-/// Send for one agent, to (neighbor, item): see Simulation::Outlet.
-PyObject*
-SendItem(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
-{
-    const auto& outlet =
-        *static_cast<std::shared_ptr<Impl::Outlet>*>(PyCapsule_GetPointer(capsule, OUTLET));
-    Impl* self = Open(*outlet->handle);
-    uint32_t target = 0;
-    if (!self || !CheckCount("send", count, 2) || !Broker(self, arguments[0], target))
-    {
-        return nullptr;
-    }
-    Ref envelope = Ref::Borrow(arguments[1]);
-    if (!Py_IS_TYPE(envelope.Get(), self->EnvelopeType()))
-    {
-        envelope = Ref(PyObject_CallOneArg(outlet->originate.Get(), envelope.Get()));
-        if (!envelope)
-        {
-            return nullptr;
-        }
-    }
-    PyObject* frame = reinterpret_cast<EnvelopeObject*>(envelope.Get())->frame;
-    uint32_t size = 0;
-    const uint8_t* bytes = Bytes(frame, size);
-    const auto result = self->network.App(outlet->broker).Send(target, bytes, size);
-    if (result == BrokerApplication::SendResult::OK)
-    {
-        self->books[outlet->broker].EnterSent(target, frame);
-    }
-    return Sent(result, outlet->broker, target, size);
 }
 
 PyObject*
@@ -165,7 +75,7 @@ SendDirect(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     uint32_t source = 0;
     uint32_t target = 0;
     uint32_t size = 0;
-    if (!self || !CheckCount("send_direct", count, 4) || !Ends(self, arguments, source, target))
+    if (!self || !RequireCount("send_direct", count, 4) || !Ends(self, arguments, source, target))
     {
         return nullptr;
     }
@@ -189,7 +99,7 @@ EnterSent(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     uint32_t source = 0;
     uint32_t target = 0;
     uint32_t size = 0;
-    if (!self || !CheckCount("enter_sent", count, 3) || !Ends(self, arguments, source, target) ||
+    if (!self || !RequireCount("enter_sent", count, 3) || !Ends(self, arguments, source, target) ||
         !Bytes(arguments[2], size))
     {
         return nullptr;
@@ -204,8 +114,8 @@ EnterReceived(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     Impl* self = Self(capsule);
     uint32_t broker = 0;
     uint32_t size = 0;
-    if (!self || !CheckCount("enter_received", count, 2) || !Broker(self, arguments[0], broker) ||
-        !Bytes(arguments[1], size))
+    if (!self || !RequireCount("enter_received", count, 2) ||
+        !ReadBroker(*self, arguments[0], broker) || !Bytes(arguments[1], size))
     {
         return nullptr;
     }
@@ -218,7 +128,7 @@ Book(PyObject* capsule, PyObject* number)
 {
     Impl* self = Self(capsule);
     uint32_t broker = 0;
-    return self && Broker(self, number, broker) ? self->books[broker].Read() : nullptr;
+    return self && ReadBroker(*self, number, broker) ? self->books[broker].Read() : nullptr;
 }
 
 PyObject*
@@ -228,7 +138,7 @@ Inject(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
     uint32_t source = 0;
     uint32_t target = 0;
     uint32_t size = 0;
-    if (!self || !CheckCount("inject", count, 3) || !Ends(self, arguments, source, target))
+    if (!self || !RequireCount("inject", count, 3) || !Ends(self, arguments, source, target))
     {
         return nullptr;
     }
@@ -241,7 +151,7 @@ Submit(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
 {
     Impl* self = Self(capsule);
     uint32_t broker = 0;
-    if (!self || !CheckCount("submit", count, 2) || !Broker(self, arguments[0], broker))
+    if (!self || !RequireCount("submit", count, 2) || !ReadBroker(*self, arguments[0], broker))
     {
         return nullptr;
     }
@@ -255,7 +165,7 @@ PyObject*
 Schedule(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
 {
     Impl* self = Self(capsule);
-    if (!self || !CheckCount("schedule", count, 2))
+    if (!self || !RequireCount("schedule", count, 2))
     {
         return nullptr;
     }
@@ -288,7 +198,7 @@ PyObject*
 Run(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count)
 {
     Impl* self = Self(capsule);
-    if (!self || !CheckCount("run", count, 2))
+    if (!self || !RequireCount("run", count, 2))
     {
         return nullptr;
     }
@@ -411,17 +321,15 @@ PyMethodDef g_functions[] = {
     {"digest", Digest, METH_NOARGS, nullptr},
 };
 
-PyMethodDef g_send = {"send", AsPyCFunction(SendItem), METH_FASTCALL, nullptr};
-
-/// Keep something alive as long as a Python function of ours lives that works on it.
-template <typename Shared>
+/// Holds the handle as long as a Python function of ours lives that works on it.
 Ref
-Capsule(const char* name, const std::shared_ptr<Shared>& shared)
+Capsule(const std::shared_ptr<Impl::Handle>& handle)
 {
-    return Ref(PyCapsule_New(new std::shared_ptr<Shared>(shared), name, [](PyObject* capsule) {
-        delete static_cast<std::shared_ptr<Shared>*>(
-            PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
-    }));
+    return Ref(
+        PyCapsule_New(new std::shared_ptr<Impl::Handle>(handle), CAPSULE, [](PyObject* capsule) {
+            delete static_cast<std::shared_ptr<Impl::Handle>*>(
+                PyCapsule_GetPointer(capsule, CAPSULE));
+        }));
 }
 
 } // namespace
@@ -433,7 +341,7 @@ Simulation::Function(const std::string& name)
     {
         if (name == function.ml_name)
         {
-            return PyCFunction_NewEx(&function, Capsule(CAPSULE, m_impl->handle).Get(), nullptr);
+            return PyCFunction_NewEx(&function, Capsule(m_impl->handle).Get(), nullptr);
         }
     }
     return PyErr_Format(PyExc_AttributeError, "the simulation has no function %s", name.c_str());
@@ -442,10 +350,9 @@ Simulation::Function(const std::string& name)
 PyObject*
 Simulation::Outlet(uint32_t broker, PyObject* originate)
 {
-    auto outlet = std::make_shared<Impl::Outlet>(
-        Impl::Outlet{m_impl->handle, broker, Ref::Borrow(originate)});
-    m_impl->outlets.push_back(outlet);
-    return PyCFunction_NewEx(&g_send, Capsule(OUTLET, outlet).Get(), nullptr);
+    PyObject* outlet = OutletObject::New(*m_impl, broker, originate);
+    m_impl->outlets.push_back(Ref::Borrow(outlet));
+    return outlet;
 }
 
 } // namespace pysim

@@ -1,4 +1,4 @@
-#include "simulation-impl.h"
+#include "outlet.h"
 
 #include "../model/interruptible-simulator-impl.h"
 
@@ -44,9 +44,9 @@ Simulation::Impl::Impl(const Settings& settings, PyObject* envelope)
 Simulation::Impl::~Impl()
 {
     handle->simulation = nullptr;
-    for (auto& outlet : outlets)
+    for (const Ref& outlet : outlets)
     {
-        outlet->originate = {}; // a method of the world that holds the outlet
+        reinterpret_cast<OutletObject*>(outlet.Get())->Close();
     }
 }
 

@@ -36,14 +36,6 @@ struct Simulation::Impl
         Ref callback;
     };
 
-    /// What one agent sends by: see Simulation::Outlet.
-    struct Outlet
-    {
-        std::shared_ptr<Handle> handle;
-        uint32_t broker;
-        Ref originate;
-    };
-
     Impl(const Settings& settings, PyObject* envelope);
     ~Impl();
 
@@ -71,8 +63,8 @@ struct Simulation::Impl
     const uint32_t brokers;
     const Ref envelope; ///< the class
     const Ref receiveName;
-    std::vector<AgentBook> books; ///< by broker
-    std::vector<std::shared_ptr<Outlet>> outlets;
+    std::vector<AgentBook> books;                     ///< by broker
+    std::vector<Ref> outlets;                         ///< each an Outlet
     std::vector<std::unique_ptr<BrokerAgent>> agents; ///< outlive the applications that call them
     std::unordered_map<int64_t, PythonTimer> timers;
     OverlayNetwork network;

@@ -30,14 +30,18 @@ class Broker:
     in a reaction.
     """
 
+    __slots__ = ("__dict__", "clients", "world")
+
     name: ClassVar[str] = ""
     needs_tree: ClassVar[bool] = True
     """Whether the protocol works on overlays without cycles only."""
+    _handlers: ClassVar[Mapping[int, Callable[[Any, BrokerId, Envelope], None]]] = {}
+    """By type code, once there is a broker of this class: one table that stays in the caches."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.clients = LocalClients()
-        self._handlers = _handlers(type(self))  # type: ignore[arg-type]  # classes are hashable
+        type(self)._handlers = _handlers(type(self))  # type: ignore[arg-type]
 
     def start(self) -> None:
         """The broker comes to life; links are announced by `link_up` as they are connected."""

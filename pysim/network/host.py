@@ -56,6 +56,17 @@ class AgentError(RuntimeError):
 class Host:
     """One broker's place in the network; the transport calls its `Upcalls`."""
 
+    __slots__ = (
+        "_agent",
+        "_costs",
+        "_transport",
+        "books",
+        "malformed",
+        "notices",
+        "receive",
+        "world",
+    )
+
     def __init__(
         self,
         world: World,

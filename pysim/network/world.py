@@ -61,6 +61,20 @@ class World:
     `random` a stream of its own.
     """
 
+    __slots__ = (  # all in one place: a run touches every broker's world, and caches are small
+        "_books",
+        "_deferred",
+        "_guard",
+        "_life",
+        "_records",
+        "_sequence",
+        "_transport",
+        "id",
+        "neighbors",
+        "random",
+        "send",
+    )
+
     def __init__(
         self,
         broker: BrokerId,
