@@ -133,8 +133,8 @@ class _Work:
         try:
             with self._timed("captures and books"):
                 self._read_captures()
-            with self._timed("metrics"), _pool() as pool:
-                work = [pool.submit(self._merge)]
+            with self._timed("metrics"), pool(_AT_ONCE) as threads:
+                work = [threads.submit(self._merge)]
                 absent = {}
                 for metric in METRICS.values():
                     try:
@@ -142,7 +142,7 @@ class _Work:
                     except AbsentError as reason:
                         absent[metric.name] = str(reason)
                     else:
-                        work.append(pool.submit(self._write_metric, metric, frame))
+                        work.append(threads.submit(self._write_metric, metric, frame))
                 for part in work:
                     part.result()
         finally:
@@ -181,13 +181,13 @@ class _Work:
 
 
 @contextmanager
-def _pool() -> Iterator[ThreadPoolExecutor]:
+def pool(size: int) -> Iterator[ThreadPoolExecutor]:
     """Threads that leave what they have not begun when something has gone wrong."""
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(size) as threads:
         try:
-            yield pool
+            yield threads
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
             raise
 
 

@@ -7,9 +7,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pysim.cli import UsageError
@@ -21,47 +18,34 @@ if TYPE_CHECKING:
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
     from analysis.finished import run_directories  # Spark takes a second to load
+    from analysis.several import analyses
 
     try:
         directories = run_directories(options.directory)
     except FileNotFoundError as error:
         raise UsageError(str(error)) from None
     outcomes = []
-    with ExitStack() as stack:
-        for directory in directories:
-            outcome = _analyzed(directory, options, stack)
-            outcomes.append(outcome)
-            if not options.json:
-                _report(outcome)
+    for directory, result in analyses(directories, options.master, force=options.force):
+        outcome = {"directory": str(directory), "error": None} | _described(result)
+        outcomes.append(outcome)
+        if not options.json:
+            _report(outcome)
     if options.json:
         print(json.dumps({"runs": outcomes}, indent=2))
     return 1 if any(outcome["error"] for outcome in outcomes) else 0
 
 
-def _analyzed(directory: Path, options: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
+def _described(analysis: "Analysis | Exception") -> dict[str, Any]:
     """What came of one run, as plain data."""
-    from analysis.pipeline import analyze, present
-    from analysis.session import open_session
-
-    begin = perf_counter()
-    outcome: dict[str, Any] = {"directory": str(directory), "error": None}
-    try:
-        found = None if options.force else present(directory)
-        if found is None:
-            session = stack.enter_context(open_session(options.master))
-            found = analyze(session, directory, force=options.force)
-    except (OSError, ValueError) as error:
-        return outcome | {"error": str(error)}
-    return outcome | _described(found) | {"seconds": round(perf_counter() - begin, 3)}
-
-
-def _described(analysis: "Analysis") -> dict[str, Any]:
     from analysis.metrics import METRICS
 
+    if isinstance(analysis, Exception):
+        return {"error": str(analysis)}
     return {
         "run": analysis.run.name,
         "reused": analysis.reused,
         "stages": analysis.seconds,
+        "seconds": round(sum(analysis.seconds.values()), 3),
         "metrics": [name for name in METRICS if name not in analysis.absent],
         "absent": analysis.absent,
         "books": analysis.books.as_dict(),

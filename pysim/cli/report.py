@@ -6,7 +6,6 @@ A run of a sweep that cannot be analysed is named, and the report is on the othe
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 from pysim.cli import UsageError
@@ -39,19 +38,12 @@ def execute(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _analysed(directories: list[Path], options: argparse.Namespace) -> Iterator[OSError]:
+def _analysed(directories: list[Path], options: argparse.Namespace) -> Iterator[Exception]:
     """Analyse what is not analysed; yields what went wrong with a run, and goes on."""
-    from analysis.pipeline import analyze, present
-    from analysis.session import open_session
+    from analysis.several import analyses
 
-    with ExitStack() as stack:
-        for number, directory in enumerate(directories, 1):
-            try:
-                if present(directory):
-                    continue
-                if len(directories) > 1 and not options.quiet:
-                    print(f"analysing {number} of {len(directories)}: {directory}", file=sys.stderr)
-                session = stack.enter_context(open_session(options.master))
-                analyze(session, directory)
-            except (OSError, ValueError) as error:
-                yield OSError(str(error))
+    for number, (directory, result) in enumerate(analyses(directories, options.master), 1):
+        if len(directories) > 1 and not options.quiet:
+            print(f"analysed {number} of {len(directories)}: {directory}", file=sys.stderr)
+        if isinstance(result, Exception):
+            yield result
