@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,27 +22,42 @@ from pysim.network import NANOSECONDS, MemoryTransport, Simulation
 from pysim.workloads.operations import Operation
 
 from .laboratory import expected_tables
-from .plans import EVENTS, Plan, fixed_plan, plans
+from .plans import EVENTS, LINKS_UP, Plan, fixed_plan, plans
 
 QUIET = 60 * NANOSECONDS
-LINKS_UP = 20_000_000
-"""By then (ns) all links of the beginning are up."""
 
 many = settings(
     max_examples=1000,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-few = settings(many, max_examples=40)
+fewer = settings(many, max_examples=200)
+few = settings(many, max_examples=15)
 
+STRAWMAN = "subscription-forwarding"
+TIMED = "timed-deferred-unsubscription"
+NOTIFIED = "notified-deferred-unsubscription"
+INFORMED = "informed-link-activation"
+PATH = "reconfiguration-path"
+
+PROTOCOLS = [STRAWMAN, TIMED, NOTIFIED, INFORMED]
+"""Those that survive anything; `PATH` carries out one reconfiguration at a time."""
 VARIANTS = [
-    pytest.param("subscription-forwarding", {}, id="told"),
-    pytest.param("subscription-forwarding", {"literal": True}, id="literal"),
     pytest.param("event-forwarding", {}, id="event-forwarding"),
+    pytest.param(STRAWMAN, {"literal": True}, id="strawman-literal"),
+    pytest.param(TIMED, {"literal": True}, id="timed-literal"),
+    pytest.param(TIMED, {"unsubscribe_after": 0.002}, id="timed-hasty"),
+    pytest.param(NOTIFIED, {"literal": True}, id="notified-literal"),
+    pytest.param(NOTIFIED, {"flush": False}, id="notified-without-flush"),
+    pytest.param(INFORMED, {"literal": True}, id="informed-literal"),
+    pytest.param(INFORMED, {"flush": False}, id="informed-without-flush"),
+    pytest.param(
+        INFORMED, {"unsubscribe_after": 0.0005, "activate_after": 0.002}, id="informed-hasty"
+    ),
 ]
 
 
-def simulate(plan: Plan, protocol: str, options: dict[str, bool]) -> Simulation:
+def simulate(plan: Plan, protocol: str, options: dict[str, Any]) -> Simulation:
     """Carry a plan out and wait until nothing moves any more."""
     run = Simulation(
         MemoryTransport(),
@@ -69,6 +85,15 @@ def check_quiet(run: Simulation) -> None:
     assert run.observer.statement().spurious == 0
 
 
+def check_settled(run: Simulation) -> None:
+    """No reconfiguration left anything undone, and neighbors know what is wanted, no more."""
+    for broker, host in run.hosts.items():
+        agent = host.agent
+        assert agent.unsettled() == 0
+        for neighbor in run.overlay.graph.adj[broker]:
+            assert agent.told[neighbor] == set(agent.wanted_beside(neighbor))
+
+
 def check_tables(run: Simulation, plan: Plan) -> None:
     assert sorted(run.overlay.links()) == sorted((min(e), max(e)) for e in plan.final.edges)
     expected = expected_tables(plan.final, standing(run))
@@ -77,10 +102,12 @@ def check_tables(run: Simulation, plan: Plan) -> None:
 
 
 def check_deliveries(run: Simulation) -> None:
-    """Publish everything everywhere: all that is due comes, once, and nothing else."""
+    """Publish everywhere, two events each: all that is due comes, once, and nothing else."""
     before = len(run.observer.events)
     start = run.transport.now
-    broker_events = [(broker, event) for broker in run.hosts for event in EVENTS]
+    broker_events = [
+        (broker, EVENTS[(broker + place) % len(EVENTS)]) for broker in run.hosts for place in (0, 3)
+    ]
     run.add_operations(
         Operation(start, broker, "publish", attributes=event) for broker, event in broker_events
     )
@@ -102,30 +129,56 @@ def check_deliveries(run: Simulation) -> None:
     assert missing.isdisjoint(event for event, _, _ in wanted)
 
 
-def check_all(plan: Plan, protocol: str, options: dict[str, bool]) -> None:
+def check_all(plan: Plan, protocol: str, options: dict[str, Any]) -> None:
     run = simulate(plan, protocol, options)
     check_quiet(run)
-    if protocol == "subscription-forwarding":
+    if protocol != "event-forwarding":
+        check_settled(run)
         check_tables(run, plan)
     check_deliveries(run)
     check_quiet(run)
 
 
-@pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @many
-@given(plan=plans())
-def test_after_quiescence_tables_and_deliveries_are_exact(protocol, options, plan):
+@given(plan=plans(max_brokers=10, max_steps=45))
+def test_after_quiescence_tables_and_deliveries_are_exact(protocol, plan):
+    check_all(plan, protocol, {})
+
+
+@pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@fewer
+@given(plan=plans(max_brokers=10, max_steps=45))
+def test_options_change_nothing_about_that(protocol, options, plan):
     check_all(plan, protocol, options)
 
 
-@pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@many
+@given(plan=plans(in_turn=True, max_brokers=10))
+def test_reconfigurations_in_turn_leave_exact_tables_and_deliveries(plan):
+    check_all(plan, PATH, {})
+
+
+@fewer
+@given(plan=plans(in_turn=True, max_brokers=10))
+def test_to_the_letter_they_do_so_too(plan):
+    check_all(plan, PATH, {"literal": True})
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @few
 @given(plan=plans(min_brokers=40, max_brokers=40, max_steps=80))
-def test_forty_brokers_are_exact_too(protocol, options, plan):
-    check_all(plan, protocol, options)
+def test_forty_brokers_are_exact_too(protocol, plan):
+    check_all(plan, protocol, {})
 
 
-@settings(many, max_examples=500)
+@settings(many, max_examples=40)
+@given(plan=plans(min_brokers=40, max_brokers=40, max_steps=80, in_turn=True))
+def test_forty_brokers_are_exact_in_turn_too(plan):
+    check_all(plan, PATH, {})
+
+
+@settings(many, max_examples=300)
 @given(plan=plans())
 def test_under_strawman_counting_subscribers_sends_what_told_state_sends(plan):
     """Told state saves nothing here: what was told always follows from the table."""
