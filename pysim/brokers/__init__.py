@@ -7,6 +7,9 @@ join them with `register`.
 from pysim.brokers.base import Broker
 from pysim.brokers.clients import LocalClients
 from pysim.brokers.event_forwarding import EventForwarding
+from pysim.brokers.informed_activation import InformedLinkActivation
+from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
+from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
     Option,
@@ -17,20 +20,32 @@ from pysim.brokers.registry import (
     register,
 )
 from pysim.brokers.subscription_forwarding import SubscriptionForwarding
+from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 
 __all__ = [
     "REQUIRED",
     "Broker",
     "EventForwarding",
+    "InformedLinkActivation",
     "LocalClients",
+    "NotifiedDeferredUnsubscription",
     "Option",
     "ProtocolError",
+    "ReconfigurationPath",
     "SubscriptionForwarding",
+    "TimedDeferredUnsubscription",
     "make",
     "options",
     "protocols",
     "register",
 ]
 
-for _broker in (EventForwarding, SubscriptionForwarding):
+for _broker in (
+    EventForwarding,
+    SubscriptionForwarding,
+    TimedDeferredUnsubscription,
+    NotifiedDeferredUnsubscription,
+    InformedLinkActivation,
+    ReconfigurationPath,
+):
     register(_broker)

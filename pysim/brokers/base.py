@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 from pysim.brokers.clients import LocalClients
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
-from pysim.network.world import ClientId, LinkNotice, World
+from pysim.network.world import ClientId, LinkNotice, Replacement, World
 from pysim.wire import Envelope, message_types, type_name
 from pysim.wire.envelope import receive_by_type
 from pysim.wire.messages import Event
@@ -21,9 +21,9 @@ class Broker:
 
     A subclass supplies `name`, a handler ``on_<message type>(self, sender, envelope)`` for each
     type it takes part in (`on_event`, `on_subscribe`, ...), and overrides the reactions it cares
-    about: `start`, `link_up`, `link_down`, and, called by local clients, `subscribe`,
-    `unsubscribe`, `advertise`, `unadvertise`, `publish`. Its options are keyword-only parameters
-    of its constructor, each ``Annotated`` with a line of help.
+    about: `start`, `link_up`, `link_down`, `link_replaced`, and, called by local clients,
+    `subscribe`, `unsubscribe`, `advertise`, `unadvertise`, `publish`. Its options are keyword-only
+    parameters of its constructor, each ``Annotated`` with a line of help.
 
     It gets `self.world` (see `pysim.network.world.World`), `self.clients` with the local
     subscriptions, and `deliver_locally(envelope)`. Nothing blocks; everything that happens, happens
@@ -51,6 +51,9 @@ class Broker:
 
     def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
         """`neighbor` is gone, and so is what was in flight."""
+
+    def link_replaced(self, replacement: Replacement) -> None:
+        """A new link is about to take the place of one that this broker lost."""
 
     def subscribe(self, client: ClientId, filter: Filter) -> None:
         """A local client subscribes."""

@@ -13,7 +13,8 @@ Fig. 2; the sections below are its operations, in its order. What this module se
   unsubscriptions differ.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Annotated, ClassVar, cast
 
 from pysim.brokers.base import Broker
@@ -22,6 +23,12 @@ from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope
 from pysim.wire.messages import Event, Subscribe, Unsubscribe
+
+_NOBODY: frozenset[BrokerId] = frozenset()
+
+Literal = Annotated[
+    bool, "count subscribers only, as in Fig. 2, instead of remembering what was told"
+]
 
 
 class TableEntry:
@@ -36,26 +43,23 @@ class TableEntry:
 class SubscriptionForwarding(Broker):
     """Routes events along the reverse paths of subscriptions (the paper's *dispatcher*).
 
-    A subclass may change the reactions to links; it gets `add_subscriber`, `remove_subscriber`,
-    `tell` and `untell`, which keep the table and the neighbors' knowledge of it.
+    A subclass may change the reactions to links; it gets `add_subscriber` and `remove_subscriber`,
+    which keep the table and the neighbors' knowledge of it, and what they are made of: `enter` and
+    `strike` for the table alone, `tell` and `untell` for one neighbor.
     """
 
     name: ClassVar[str] = "subscription-forwarding"
 
-    def __init__(
-        self,
-        world: World,
-        *,
-        literal: Annotated[
-            bool, "count subscribers only, as in Fig. 2, instead of remembering what was told"
-        ] = False,
-    ) -> None:
+    def __init__(self, world: World, *, literal: Literal = False) -> None:
         super().__init__(world)
         self._literal = literal
         self._table: dict[Filter, TableEntry] = {}
         """The paper's subTab: the subscribers of each pattern, self under its own id."""
         self._index: MatchingIndex[TableEntry] = new_index()
-        self._told: dict[BrokerId, set[Filter]] = {}
+        self.forward: Callable[[BrokerId, Envelope], None] = world.send
+        """How an event goes to a subscriber; a subclass may send it another way."""
+        self.told: defaultdict[BrokerId, set[Filter]] = defaultdict(set)
+        """What each neighbor was told that is wanted on this side."""
 
     # Events
 
@@ -77,7 +81,7 @@ class SubscriptionForwarding(Broker):
             self.deliver_locally(event)
         for receiver in receivers:
             if receiver != sender and receiver != own:
-                world.send(receiver, event)
+                self.forward(receiver, event)
 
     on_event = _route
 
@@ -99,31 +103,18 @@ class SubscriptionForwarding(Broker):
 
     def add_subscriber(self, subscriber: BrokerId, pattern: Filter) -> None:
         """The paper's subscriptionReceived; a subscriber that is known already is no change."""
-        entry = self._table.get(pattern)
-        if entry is None:
-            entry = self._table[pattern] = TableEntry()
-            self._index.insert(entry, pattern)
-        subscribers = entry.subscribers
-        if subscriber in subscribers:
-            return
-        subscribers.add(subscriber)
-        for neighbor in self._concerned(subscriber, subscribers - {subscriber}):
-            self.tell(neighbor, pattern)
+        if self.enter(subscriber, pattern):
+            others = self.subscribers(pattern) - {subscriber}
+            for neighbor in self.concerned(subscriber, others):
+                self.tell(neighbor, pattern)
 
     def remove_subscriber(self, subscriber: BrokerId, pattern: Filter) -> None:
         """The paper's processUnsubFrom; one that is not in the table is no change."""
-        entry = self._table.get(pattern)
-        if entry is None or subscriber not in entry.subscribers:
-            return
-        subscribers = entry.subscribers
-        subscribers.remove(subscriber)
-        if not subscribers:
-            del self._table[pattern]
-            self._index.remove(entry)
-        for neighbor in self._concerned(subscriber, subscribers):
-            self.untell(neighbor, pattern)
+        if self.strike(subscriber, pattern):
+            for neighbor in self.concerned(subscriber, self.subscribers(pattern)):
+                self.untell(neighbor, pattern)
 
-    def _concerned(self, subscriber: BrokerId, others: set[BrokerId]) -> Iterator[BrokerId]:
+    def concerned(self, subscriber: BrokerId, others: Set[BrokerId]) -> Iterator[BrokerId]:
         """The neighbors for whom it matters that `subscriber` comes or goes beside `others`.
 
         If there are no others, all neighbors but the subscriber itself; if there is one, that one,
@@ -134,41 +125,77 @@ class SubscriptionForwarding(Broker):
         elif len(others) == 1:
             yield from others - {self.world.id}
 
-    # Links (STRAWMAN)
+    # The table
 
-    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
-        """The paper's removeLinkTo: as if the neighbor had unsubscribed from everything."""
-        self._told.pop(neighbor, None)
-        for pattern in self.patterns_of(neighbor):
-            self.remove_subscriber(neighbor, pattern)
-
-    def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None:
-        """The paper's addLinkTo: the neighbor learns all that is wanted on this side."""
-        for pattern, entry in self._table.items():
-            if entry.subscribers - {neighbor}:
-                self.tell(neighbor, pattern)
+    def subscribers(self, pattern: Filter) -> Set[BrokerId]:
+        """Who subscribes to a pattern, self included; not to be changed."""
+        entry = self._table.get(pattern)
+        return _NOBODY if entry is None else entry.subscribers
 
     def patterns_of(self, subscriber: BrokerId) -> list[Filter]:
         """The patterns that a subscriber has in the table."""
         return [p for p, entry in self._table.items() if subscriber in entry.subscribers]
 
+    def wanted_beside(self, neighbor: BrokerId) -> list[Filter]:
+        """The patterns that someone other than this neighbor subscribes to."""
+        return [p for p, entry in self._table.items() if entry.subscribers - {neighbor}]
+
+    def enter(self, subscriber: BrokerId, pattern: Filter) -> bool:
+        """Put a subscriber into the table; False if it is there."""
+        entry = self._table.get(pattern)
+        if entry is None:
+            entry = self._table[pattern] = TableEntry()
+            self._index.insert(entry, pattern)
+        elif subscriber in entry.subscribers:
+            return False
+        entry.subscribers.add(subscriber)
+        return True
+
+    def strike(self, subscriber: BrokerId, pattern: Filter) -> bool:
+        """Take a subscriber out of the table; False if it is not there."""
+        entry = self._table.get(pattern)
+        if entry is None or subscriber not in entry.subscribers:
+            return False
+        entry.subscribers.remove(subscriber)
+        if not entry.subscribers:
+            del self._table[pattern]
+            self._index.remove(entry)
+        return True
+
+    # Links (STRAWMAN)
+
+    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        """The paper's removeLinkTo: as if the neighbor had unsubscribed from everything."""
+        self.told.pop(neighbor, None)
+        for pattern in self.patterns_of(neighbor):
+            self.remove_subscriber(neighbor, pattern)
+
+    def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        """The paper's addLinkTo: the neighbor learns all that is wanted on this side."""
+        for pattern in self.wanted_beside(neighbor):
+            self.tell(neighbor, pattern)
+
     # What neighbors know
 
     def tell(self, neighbor: BrokerId, pattern: Filter) -> None:
         """Send SUB(p), unless the neighbor knows."""
-        told = self._told.setdefault(neighbor, set())
+        told = self.told[neighbor]
         if self._literal or pattern not in told:
             told.add(pattern)
             self.world.send(neighbor, Subscribe(pattern))
 
     def untell(self, neighbor: BrokerId, pattern: Filter) -> None:
         """Send UNSUB(p), unless the neighbor never heard of it."""
-        told = self._told.setdefault(neighbor, set())
+        told = self.told[neighbor]
         if self._literal or pattern in told:
             told.discard(pattern)
             self.world.send(neighbor, Unsubscribe(pattern))
 
     # For tests and pictures
+
+    def unsettled(self) -> int:
+        """How much of what changes of the tree began here is not done yet."""
+        return 0
 
     def routing_table(self) -> Mapping[Filter, frozenset[BrokerId]]:
         """The subscribers of each pattern; the broker's own id stands for its clients."""

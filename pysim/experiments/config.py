@@ -27,6 +27,7 @@ from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
+Measurement = Literal["traffic", "misrouted", "causes"]
 
 
 _MOST_RECONFIGURATIONS = 100_000
@@ -256,6 +257,9 @@ class Reconfigurations(Table, frozen=True, kw_only=True):
     rate: Annotated[Frequency, Meta(description="links replaced (the paper's rho)")] = Frequency(3)
     repair: Annotated[Duration, Meta(description="time until the new link (t_rep)")] = Duration(0.1)
     max_degree: Annotated[int, Meta(ge=2, description="links at a broker at most (delta)")] = 4
+    near: Annotated[
+        bool, Meta(description="new links join old ends or their neighbors, not any two brokers")
+    ] = False
 
     def __post_init__(self) -> None:
         count = max(0.0, self.stop - self.start) * self.rate
@@ -367,6 +371,10 @@ class Experiment(Table, frozen=True, kw_only=True):
         int,
         Meta(ge=1, le=10_000, description="runs of each point, with seeds counting up from `seed`"),
     ] = 1
+    measure: Annotated[
+        tuple[Measurement, ...],
+        Meta(description="what to watch while it runs: traffic by time, misrouted events, causes"),
+    ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()
     topology: Annotated[Topology, Meta(description="the overlay")]
     protocol: Annotated[Protocol, Meta(description="how brokers route")]

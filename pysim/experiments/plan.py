@@ -6,8 +6,10 @@ goes wrong, what a broker's CPU costs. It builds no network and writes no file.
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from random import Random
 from typing import Any
 
 import msgspec
@@ -17,7 +19,7 @@ from pysim import brokers
 from pysim.experiments import config as tables
 from pysim.experiments.config import Config
 from pysim.experiments.ground import Ground
-from pysim.experiments.maintenance import reconfigurations
+from pysim.experiments.maintenance import TreeMaintenance
 from pysim.experiments.schema import FieldError
 from pysim.network.faults import (
     BrokerCrash,
@@ -34,11 +36,15 @@ from pysim.network.host import CostModel
 from pysim.network.service import cost_model
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
+from pysim.network.world import LinkNotice
 from pysim.units import Duration, Size
 from pysim.workloads import Estimate, Setting, Workload, WorkloadError
 
 _HANDSHAKE_BITS = 8 * 128  # what a link carries of one packet of a handshake at most
 _MARGIN = 0.001
+
+_Draw = Callable[..., Random]
+"""A stream of chance for a purpose."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +124,13 @@ def _checked_faults(
     experiment: tables.Experiment, ground: Ground, streams: Streams
 ) -> tuple[Fault, ...]:
     faults: list[Fault] = []
-    for number, fault in enumerate(experiment.faults):
-        key = f"faults[{number}]"
+    numbers = itertools.count()  # of reconfigurations, over all faults
+    for place, fault in enumerate(experiment.faults):
+        key = f"faults[{place}]"
         try:
-            faults += _faults(fault, experiment, ground, streams, key)
+            faults += _faults(
+                fault, experiment, ground, partial(streams.stream, "faults", key), numbers
+            )
         except FieldError as problem:
             raise problem.below(key) from None
     try:
@@ -132,7 +141,11 @@ def _checked_faults(
 
 
 def _faults(
-    fault: tables.Fault, experiment: tables.Experiment, ground: Ground, streams: Streams, key: str
+    fault: tables.Fault,
+    experiment: tables.Experiment,
+    ground: Ground,
+    draw: _Draw,
+    numbers: Iterator[int],
 ) -> Iterator[Fault]:
     given: Any = fault.parameters
     for name in ("time", "start", "stop"):
@@ -144,7 +157,9 @@ def _faults(
         case "link-create":
             yield LinkCreate(_ns(given.time), *given.link)
         case "link-replace":
-            yield LinkReplace(_ns(given.time), given.old, given.new, _ns(given.repair))
+            notice = LinkNotice(reconfiguration=next(numbers))
+            repair = _ns(given.repair)
+            yield LinkReplace(_ns(given.time), given.old, given.new, repair, notice=notice)
         case "link-loss":
             if experiment.network.mode == "underlay":
                 raise FieldError("kind", 'a link has a loss rate only in the mode "links"')
@@ -154,11 +169,11 @@ def _faults(
         case "broker-restart":
             yield BrokerRestart(_ns(given.time), given.broker)
         case "reconfigurations":
-            yield from _reconfigurations(given, ground, streams, key)
+            yield from _reconfigurations(given, ground, draw, numbers)
 
 
 def _reconfigurations(
-    given: tables.Reconfigurations, ground: Ground, streams: Streams, key: str
+    given: tables.Reconfigurations, ground: Ground, draw: _Draw, numbers: Iterator[int]
 ) -> Iterator[Fault]:
     if len(ground.overlay) < 3 or not topologies.describe(ground.overlay)["tree"]:
         raise FieldError("kind", "only trees of 3 brokers and more can be reconfigured")
@@ -168,13 +183,10 @@ def _reconfigurations(
     times = itertools.takewhile(
         lambda time: time < given.stop, (given.start + tick / given.rate for tick in ticks)
     )
-    return reconfigurations(
-        streams.stream("faults", key),
-        ground.overlay,
-        map(_ns, times),
-        _ns(given.repair),
-        given.max_degree,
+    maintenance = TreeMaintenance(
+        draw(), draw("initiators"), _ns(given.repair), given.max_degree, given.near
     )
+    return maintenance.schedule(ground.overlay, map(_ns, times), numbers)
 
 
 def _check_capture(network: tables.Network, ground: Ground, faults: tuple[Fault, ...]) -> None:

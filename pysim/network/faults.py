@@ -6,12 +6,13 @@ and join links (`Stage`) acts it out. All that the overlay alone decides is chec
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Protocol, assert_never
 
 import networkx as nx
 
 from pysim.network.transport import NANOSECONDS, BrokerId, LinkSettings
-from pysim.network.world import BARE_NOTICE, LinkNotice
+from pysim.network.world import BARE_NOTICE, LinkNotice, Replacement
 
 Notices = Mapping[BrokerId, LinkNotice]
 """What each end of a link is told beyond the change itself; an end that is not named: nothing."""
@@ -43,7 +44,11 @@ class LinkCreate:
 
 @dataclass(frozen=True, slots=True)
 class LinkReplace:
-    """The link `old` is cut, and `repair` later the link `new` is set up in its place."""
+    """The link `old` is cut, and `repair` later the link `new` is set up in its place.
+
+    If the notice numbers the reconfiguration, the ends of `old` are then told of `new`, and the
+    `initiator`, the first end of `old` unless said otherwise, the whole way (see `Replacement`).
+    """
 
     time: int
     old: tuple[BrokerId, BrokerId]
@@ -52,6 +57,17 @@ class LinkReplace:
     settings: LinkSettings | None = None
     notice: LinkNotice = BARE_NOTICE
     """Told to both ends of both links."""
+    initiator: BrokerId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReplaced:
+    """The ends of a lost link, initiator first, are told which new link takes its place."""
+
+    time: int
+    old: tuple[BrokerId, BrokerId]
+    new: tuple[BrokerId, BrokerId]
+    reconfiguration: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +96,7 @@ class LossChange:
     loss: float
 
 
-Step = LinkBreak | LinkCreate | BrokerCrash | BrokerRestart | LossChange
+Step = LinkBreak | LinkCreate | LinkReplaced | BrokerCrash | BrokerRestart | LossChange
 Fault = Step | LinkReplace
 
 
@@ -96,6 +112,8 @@ class Stage(Protocol):
     def join(
         self, a: BrokerId, b: BrokerId, settings: LinkSettings | None, notices: Notices
     ) -> None: ...
+
+    def report(self, replaced: LinkReplaced) -> None: ...
 
     def crash(self, broker: BrokerId) -> None: ...
 
@@ -160,6 +178,25 @@ class Overlay:
         if self.graph.has_edge(a, b):
             raise ValueError(f"brokers {a} and {b} are linked already")
         self.graph.add_edge(a, b, settings=settings or self._rule(*_ordered((a, b))))
+
+    def report(self, replaced: LinkReplaced) -> None:
+        for end in (*replaced.old, *replaced.new):
+            self._check_broker(end)
+
+    def replacements(self, replaced: LinkReplaced) -> dict[BrokerId, Replacement]:
+        """What the ends of a lost link are told: nothing if the new one does not join them."""
+        initiator, other = replaced.old
+        if not nx.has_path(self.graph, initiator, other):
+            return {}
+        path = tuple(nx.shortest_path(self.graph, initiator, other))
+        for place, step in enumerate(pairwise(path), 1):
+            if set(step) == set(replaced.new):
+                head, tail, number = path[:place], path[place:], replaced.reconfiguration
+                return {
+                    initiator: Replacement(number, head[-1], head, tail),
+                    other: Replacement(number, tail[0]),
+                }
+        return {}
 
     def crash(self, broker: BrokerId) -> None:
         self._check_broker(broker)
@@ -228,6 +265,11 @@ def _steps(fault: Fault) -> Iterator[Step]:
         fault.settings,
         dict.fromkeys(fault.new, fault.notice),
     )
+    number = fault.notice.reconfiguration
+    if number is not None:
+        first, second = fault.old
+        old = (second, first) if fault.initiator == second else fault.old
+        yield LinkReplaced(fault.time + fault.repair, old, fault.new, number)
 
 
 def _play(step: Step, stage: Stage) -> None:
@@ -236,6 +278,8 @@ def _play(step: Step, stage: Stage) -> None:
             stage.cut(a, b, notices)
         case LinkCreate(_, a, b, settings, notices):
             stage.join(a, b, settings, notices)
+        case LinkReplaced():
+            stage.report(step)
         case BrokerCrash(_, broker):
             stage.crash(broker)
         case BrokerRestart(_, broker):
@@ -252,7 +296,7 @@ def _title(fault: Fault) -> str:
             return f"break of link {a}-{b}"
         case LinkCreate(_, a, b):
             return f"new link {a}-{b}"
-        case LinkReplace(_, (a, b), (c, d)):
+        case LinkReplace(_, (a, b), (c, d)) | LinkReplaced(_, (a, b), (c, d)):
             return f"replacement of link {a}-{b} by {c}-{d}"
         case BrokerCrash(_, broker):
             return f"crash of broker {broker}"

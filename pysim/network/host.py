@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from pysim.filters import Filter
 from pysim.network.agent_books import AgentBooks
 from pysim.network.transport import NANOSECONDS, BrokerId, Transport
-from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
+from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, Replacement, World
 from pysim.wire import Envelope, WireError
 
 
@@ -21,6 +21,8 @@ class Agent(Protocol):
     def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None: ...
 
     def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None: ...
+
+    def link_replaced(self, replacement: Replacement) -> None: ...
 
     def subscribe(self, client: ClientId, filter: Filter) -> None: ...
 
@@ -149,6 +151,12 @@ class Host:
         if agent is not None:
             notice = self.notices.pop(neighbor, BARE_NOTICE)
             self.guard(f"on link down to {neighbor}", lambda: agent.link_down(neighbor, notice))
+
+    def link_replaced(self, replacement: Replacement) -> None:
+        """Tell the agent what takes the place of a link that it lost."""
+        agent = self._agent
+        if agent is not None:
+            self.guard("on a link's replacement", lambda: agent.link_replaced(replacement))
 
     def guard(self, activity: str, task: Callable[[], None]) -> None:
         """Do something of the agent's; its failure becomes an `AgentError`."""

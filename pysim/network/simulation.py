@@ -7,14 +7,18 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 
 import networkx as nx
 
 from pysim.filters import Filter, canonical
+from pysim.network.agent_books import AgentBooks
 from pysim.network.books import discrepancies
+from pysim.network.causes import CauseRow, Causes, TracedHost, TracedWorld
 from pysim.network.faults import (
     Fault,
     FaultError,
+    LinkReplaced,
     Notices,
     Overlay,
     SettingsRule,
@@ -50,8 +54,9 @@ class Simulation:
     """A network of brokers, set up at simulated time zero.
 
     Agents start in ascending order before any link comes up. Whatever an agent raises surfaces
-    from `run` as an `AgentError`. The methods `cut`, `join`, `crash`, `restart` and `set_loss` do
-    at once what a fault does at its time.
+    from `run` as an `AgentError`. The methods `cut`, `join`, `report`, `crash`, `restart` and
+    `set_loss` do at once what a fault does at its time. With `trace_causes` the run notes which
+    reconfiguration caused which messages, for `causes`.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class Simulation:
         costs: CostModel | None = None,
         link_settings: SettingsRule | None = None,
         observer: Observer | None = None,
+        trace_causes: bool = False,
     ) -> None:
         _check_brokers(overlay)
         self.transport = transport
@@ -72,6 +78,7 @@ class Simulation:
         self.operations = OperationCounts()
         self.hosts: dict[BrokerId, Host] = {}
         self._make_agent = make_agent
+        self._causes = Causes() if trace_causes else None
         self._initial_overlay = self.overlay.graph.copy()
         self._faults: list[Fault] = []
         streams = Streams(seed)
@@ -122,6 +129,12 @@ class Simulation:
         self._announce(a, b, notices)
         self.transport.connect(a, b, self.overlay.settings(a, b))
 
+    def report(self, replaced: LinkReplaced) -> None:
+        """Tell the ends of a lost link which new link takes its place."""
+        self.overlay.report(replaced)
+        for end, replacement in self.overlay.replacements(replaced).items():
+            self.hosts[end].link_replaced(replacement)
+
     def crash(self, broker: BrokerId) -> None:
         """Stop a broker; its agent and its clients' subscriptions are gone."""
         neighbors = sorted(self.overlay.graph.adj[broker]) if broker in self.hosts else []
@@ -167,14 +180,27 @@ class Simulation:
         books = {broker: host.books for broker, host in self.hosts.items()}
         return discrepancies(books, self.transport.counters())
 
+    def causes(self) -> list[CauseRow]:
+        """The messages that each reconfiguration caused, by broker; none if not traced."""
+        return self._causes.rows() if self._causes is not None else []
+
     # Hosts and agents
 
     def _add_host(self, broker: BrokerId, streams: Streams, costs: CostModel | None) -> None:
         books = self.transport.books(broker)
         stream = streams.stream("broker", broker)
-        world = World(broker, self.transport, stream, self.observer, books)
-        self.hosts[broker] = host = Host(world, self.transport, books, costs)
+        self.hosts[broker] = host = self._host(broker, stream, books, costs)
         self.transport.attach(broker, host, service=costs is not None)
+
+    def _host(
+        self, broker: BrokerId, stream: Random, books: AgentBooks, costs: CostModel | None
+    ) -> Host:
+        causes, transport = self._causes, self.transport
+        if causes is None:
+            world = World(broker, transport, stream, self.observer, books)
+            return Host(world, transport, books, costs)
+        world = TracedWorld(causes, broker, transport, stream, self.observer, books)
+        return TracedHost(causes, world, transport, books, costs)
 
     def _start_agents(self) -> None:
         for host in self.hosts.values():

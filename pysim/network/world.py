@@ -21,13 +21,29 @@ ClientId = int
 class LinkNotice:
     """What the tree maintenance module tells a broker about a link change, beyond the change.
 
-    Protocols that assume more of the module are told more; a bare change is `BARE_NOTICE`.
+    `reconfiguration` numbers a lost link and the new one in its place alike; a bare change is
+    `BARE_NOTICE`. All agents are told the same; a protocol uses what it may assume to know.
     """
 
     reconfiguration: int | None = None
 
 
 BARE_NOTICE = LinkNotice()
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What the tree maintenance module tells an end of a lost link when its replacement is known.
+
+    `near` is the new link's end in this broker's part of the tree. One of the two old ends is the
+    initiator: it alone is told the whole way to the other one, which is `head`, from itself to the
+    new link, and then `tail`.
+    """
+
+    reconfiguration: int
+    near: BrokerId
+    head: tuple[BrokerId, ...] = ()
+    tail: tuple[BrokerId, ...] = ()
 
 
 class Records(Protocol):

@@ -8,9 +8,9 @@ import networkx as nx
 
 from pysim.brokers import make
 from pysim.filters import Filter, parse
-from pysim.network import LinkSettings, MemoryTransport, Simulation
+from pysim.network import LinkNotice, LinkReplace, LinkSettings, MemoryTransport, Simulation
 from pysim.wire import Envelope
-from pysim.wire.messages import Event, Subscribe, Unsubscribe
+from pysim.wire.messages import Activate, Event, Rec, Subscribe, Unsubscribe
 from pysim.workloads.operations import Operation
 
 MS = 1_000_000
@@ -32,6 +32,10 @@ class Wiretap(MemoryTransport):
 
     def send(self, source: int, target: int, frame: bytes) -> None:
         super().send(source, target, frame)
+        self.log.append((self.now / MS, source, target, _text(Envelope.open(frame))))
+
+    def send_direct(self, source: int, target: int, frame: bytes, protocol: Any) -> None:
+        super().send_direct(source, target, frame, protocol)
         self.log.append((self.now / MS, source, target, _text(Envelope.open(frame))))
 
 
@@ -62,6 +66,21 @@ class Laboratory:
         self.simulation.add_operations(
             [operation(round(milliseconds * MS), int(broker), int(client or 0), action, what)]
         )
+
+    def replace(
+        self,
+        milliseconds: float,
+        old: tuple[int, int],
+        new: tuple[int, int],
+        number: int = 1,
+        repair: float = 10,
+        delay: float = 1,
+    ) -> None:
+        """Let a link be replaced; the first end of the old one is the initiator."""
+        link = LinkSettings(delay=delay / 1000)
+        notice = LinkNotice(reconfiguration=number)
+        fault = LinkReplace(round(milliseconds * MS), old, new, round(repair * MS), link, notice)
+        self.simulation.add_faults([fault])
 
     def look(self, milliseconds: float) -> Log:
         """Run until then; the result are the messages sent since the last look."""
@@ -139,5 +158,14 @@ def _text(envelope: Envelope) -> str:
         return f"EVENT {message.attributes['body']}"
     if isinstance(message, (Subscribe, Unsubscribe)):
         verb = "SUB" if isinstance(message, Subscribe) else "UNSUB"
-        return f"{verb} {str(message.filter)[-2]}"
-    return message.NAME
+        return f"{verb} {_letters((message.filter,))}"
+    if isinstance(message, Activate):
+        return f"ACTIVATE {_letters(message.patterns)}".strip()
+    if isinstance(message, Rec):
+        changes = f"+{_letters(message.patterns_to_add)} -{_letters(message.patterns_to_delete)}"
+        return f"REC {changes}"
+    return message.NAME.upper()
+
+
+def _letters(patterns: Iterable[Filter]) -> str:
+    return "".join(str(pattern)[-2] for pattern in patterns)

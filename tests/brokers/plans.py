@@ -3,7 +3,10 @@
 Hypothesis draws the numbers of brokers and of steps, which it can shrink, and a seed for the rest:
 had it to draw each step, plans would rarely have more than a handful. Steps are bytes, read as a
 program. Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again:
-broken links that wait for repair, links of crashed brokers and live links are together a tree.
+broken links that wait for repair, links of crashed brokers and live links are together a tree. Most
+broken links are numbered reconfigurations, some are bare changes. In a plan `in_turn` no broker
+crashes, and after each new link the overlay stays as it is for a while: links may be broken at the
+same time, but reconfigurations are carried out one after the other.
 """
 
 from dataclasses import dataclass, field
@@ -20,15 +23,20 @@ from pysim.network import (
     Fault,
     LinkBreak,
     LinkCreate,
+    LinkNotice,
     LinkSettings,
     Streams,
     TableCost,
     TypeCost,
 )
-from pysim.network.faults import Overlay
+from pysim.network.faults import LinkReplaced, Overlay
 from pysim.workloads.operations import Operation
 
 US = 1_000
+LINKS_UP = 20_000_000
+"""By then (ns) all links of the beginning are up."""
+SPAN = 10_000_000_000
+"""More than a reconfiguration takes, in nanoseconds."""
 
 PATTERNS = [
     parse(text)
@@ -97,26 +105,31 @@ def plans(
     min_brokers: int = 2,
     max_steps: int = 60,
     costs: tuple[CostModel | None, ...] = COSTS,
+    in_turn: bool = False,
 ) -> Plan:
     """Plans with that many brokers and steps at most."""
     brokers = draw(st.integers(min_brokers, max_brokers))
     steps = max(1, round(max_steps * draw(st.sampled_from(_SHARES))))
     seed = draw(st.integers(0, 2**64 - 1))
-    return _plan(seed, brokers, steps, draw(st.sampled_from(costs)))
+    return make_plan(seed, brokers, steps, draw(st.sampled_from(costs)), in_turn)
 
 
 def fixed_plan() -> Plan:
     """A plan of some size that is always the same."""
-    return _plan(seed=7, brokers=15, steps=300, costs=COSTS[-1])
+    return make_plan(seed=7, brokers=15, steps=300, costs=COSTS[-1])
 
 
-def _plan(seed: int, brokers: int, steps: int, costs: CostModel | None) -> Plan:
+def make_plan(
+    seed: int, brokers: int, steps: int, costs: CostModel | None = None, in_turn: bool = False
+) -> Plan:
+    """The plan that a seed stands for."""
     random = Streams(seed).stream("plan")
     tree = nx.Graph()
     tree.add_nodes_from(range(brokers))
     tree.add_edges_from((child, random.randrange(child)) for child in range(1, brokers))
     plan = Plan(tree, random.choices(DELAYS, k=3), costs)
-    _Author(plan, random.choice(TEMPOS)).write(random.randbytes(_BYTES_PER_STEP * steps))
+    author = _Author(plan, random.choice(TEMPOS), in_turn)
+    author.write(random.randbytes(_BYTES_PER_STEP * steps))
     return plan
 
 
@@ -129,12 +142,15 @@ _LETTERS = "ssssuupppbbrrkl"
 class _Author:
     """Reads bytes as steps; a step that cannot be done is left out."""
 
-    def __init__(self, plan: Plan, gaps: tuple[int, ...]) -> None:
+    def __init__(self, plan: Plan, gaps: tuple[int, ...], in_turn: bool) -> None:
         self.plan = plan
         self.gaps = gaps
+        self.in_turn = in_turn
         self.overlay = Overlay(plan.tree)
-        self.time = 0
-        self.broken: list[tuple[int, int]] = []
+        self.time = LINKS_UP if in_turn else 0
+        self.calm_until = 0
+        self.broken: list[tuple[tuple[int, int], LinkNotice]] = []
+        self.reconfigurations = 0
         self.subscriptions: list[tuple[int, int, int]] = []
 
     def write(self, program: bytes) -> None:
@@ -175,29 +191,51 @@ class _Author:
     def break_link(self, x: int, y: int, z: int) -> None:
         links = self.overlay.links()
         if links:
+            self.stay_calm()
             link = links[x % len(links)]
+            notice = self.next_notice(bare=y % 8 == 0)
             self.overlay.cut(*link, {})
-            self.broken.append(link)
-            self.plan.faults.append(LinkBreak(self.time, *link))
+            self.broken.append((link, notice))
+            notices = dict.fromkeys(link, notice)
+            self.plan.faults.append(LinkBreak(self.time, *link, notices))
+
+    def next_notice(self, bare: bool) -> LinkNotice:
+        if bare:
+            return LinkNotice()
+        self.reconfigurations += 1
+        return LinkNotice(reconfiguration=self.reconfigurations)
+
+    def stay_calm(self) -> None:
+        """Let the last reconfiguration end before anything else goes wrong."""
+        if self.in_turn:
+            self.time = max(self.time, self.calm_until)
 
     def repair(self, x: int, y: int, z: int) -> None:
         """Join the parts that now hold the ends of a broken link; it may be that very link."""
         if not self.broken:
             return
-        old = self.broken[x % len(self.broken)]
+        old, notice = self.broken[x % len(self.broken)]
         sides = [sorted(self.part(end) - self.overlay.down) for end in old]
         if all(sides):
-            self.broken.remove(old)
+            self.stay_calm()
+            self.broken.remove((old, notice))
             new = (sides[0][y % len(sides[0])], sides[1][z % len(sides[1])])
             self.overlay.join(*new, None, {})
-            self.plan.faults.append(LinkCreate(self.time, *new))
+            self.announce(old if x % 2 else (old[1], old[0]), new, notice)
+            self.calm_until = self.time + SPAN
+
+    def announce(self, old: tuple[int, int], new: tuple[int, int], notice: LinkNotice) -> None:
+        faults = self.plan.faults
+        faults.append(LinkCreate(self.time, *new, notices=dict.fromkeys(new, notice)))
+        if notice.reconfiguration is not None:
+            faults.append(LinkReplaced(self.time, old, new, notice.reconfiguration))
 
     def part(self, broker: int) -> set[int]:
         return set(nx.node_connected_component(self.overlay.graph, broker))
 
     def crash(self, x: int, y: int, z: int) -> None:
         broker = x % len(self.plan.tree)
-        if broker not in self.overlay.down:
+        if broker not in self.overlay.down and not self.in_turn:
             self.overlay.crash(broker)
             self.plan.faults.append(BrokerCrash(self.time, broker))
 

@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,27 +22,45 @@ from pysim.network import NANOSECONDS, MemoryTransport, Simulation
 from pysim.workloads.operations import Operation
 
 from .laboratory import expected_tables
-from .plans import EVENTS, Plan, fixed_plan, plans
+from .plans import EVENTS, LINKS_UP, Plan, fixed_plan, plans
 
 QUIET = 60 * NANOSECONDS
-LINKS_UP = 20_000_000
-"""By then (ns) all links of the beginning are up."""
 
 many = settings(
     max_examples=1000,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+fewer = settings(many, max_examples=200)
 few = settings(many, max_examples=40)
 
-VARIANTS = [
-    pytest.param("subscription-forwarding", {}, id="told"),
-    pytest.param("subscription-forwarding", {"literal": True}, id="literal"),
+STRAWMAN = "subscription-forwarding"
+TIMED = "timed-deferred-unsubscription"
+NOTIFIED = "notified-deferred-unsubscription"
+INFORMED = "informed-link-activation"
+PATH = "reconfiguration-path"
+
+DEFERRING = [pytest.param(name, {}, id=name) for name in (TIMED, NOTIFIED, INFORMED)]
+"""They survive anything, as do the simplest; `PATH` has one reconfiguration at a time."""
+SIMPLEST = [
     pytest.param("event-forwarding", {}, id="event-forwarding"),
+    pytest.param(STRAWMAN, {}, id="strawman"),
+    pytest.param(STRAWMAN, {"literal": True}, id="strawman-literal"),
+]
+VARIANTS = [
+    pytest.param(TIMED, {"literal": True}, id="timed-literal"),
+    pytest.param(TIMED, {"unsubscribe_after": 0.002}, id="timed-hasty"),
+    pytest.param(NOTIFIED, {"literal": True}, id="notified-literal"),
+    pytest.param(NOTIFIED, {"flush": False}, id="notified-without-flush"),
+    pytest.param(INFORMED, {"literal": True}, id="informed-literal"),
+    pytest.param(INFORMED, {"flush": False}, id="informed-without-flush"),
+    pytest.param(
+        INFORMED, {"unsubscribe_after": 0.0005, "activate_after": 0.002}, id="informed-hasty"
+    ),
 ]
 
 
-def simulate(plan: Plan, protocol: str, options: dict[str, bool]) -> Simulation:
+def simulate(plan: Plan, protocol: str, options: dict[str, Any]) -> Simulation:
     """Carry a plan out and wait until nothing moves any more."""
     run = Simulation(
         MemoryTransport(),
@@ -67,6 +86,15 @@ def check_quiet(run: Simulation) -> None:
     assert all(row.unfinished == 0 for row in run.transport.counters())
     assert all(row.length == 0 for row in run.transport.queues())
     assert run.observer.statement().spurious == 0
+
+
+def check_settled(run: Simulation) -> None:
+    """No reconfiguration left anything undone, and neighbors know what is wanted, no more."""
+    for broker, host in run.hosts.items():
+        agent = host.agent
+        assert agent.unsettled() == 0
+        for neighbor in run.overlay.graph.adj[broker]:
+            assert agent.told[neighbor] == set(agent.wanted_beside(neighbor))
 
 
 def check_tables(run: Simulation, plan: Plan) -> None:
@@ -102,16 +130,17 @@ def check_deliveries(run: Simulation) -> None:
     assert missing.isdisjoint(event for event, _, _ in wanted)
 
 
-def check_all(plan: Plan, protocol: str, options: dict[str, bool]) -> None:
+def check_all(plan: Plan, protocol: str, options: dict[str, Any]) -> None:
     run = simulate(plan, protocol, options)
     check_quiet(run)
-    if protocol == "subscription-forwarding":
+    if protocol != "event-forwarding":
+        check_settled(run)
         check_tables(run, plan)
     check_deliveries(run)
     check_quiet(run)
 
 
-@pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@pytest.mark.parametrize(("protocol", "options"), [*SIMPLEST, *DEFERRING])
 @many
 @given(plan=plans())
 def test_after_quiescence_tables_and_deliveries_are_exact(protocol, options, plan):
@@ -119,10 +148,35 @@ def test_after_quiescence_tables_and_deliveries_are_exact(protocol, options, pla
 
 
 @pytest.mark.parametrize(("protocol", "options"), VARIANTS)
+@fewer
+@given(plan=plans())
+def test_options_change_nothing_about_that(protocol, options, plan):
+    check_all(plan, protocol, options)
+
+
+@many
+@given(plan=plans(in_turn=True))
+def test_reconfigurations_in_turn_leave_exact_tables_and_deliveries(plan):
+    check_all(plan, PATH, {})
+
+
+@fewer
+@given(plan=plans(in_turn=True))
+def test_to_the_letter_they_do_so_too(plan):
+    check_all(plan, PATH, {"literal": True})
+
+
+@pytest.mark.parametrize(("protocol", "options"), [*SIMPLEST, *DEFERRING])
 @few
 @given(plan=plans(min_brokers=40, max_brokers=40, max_steps=80))
 def test_forty_brokers_are_exact_too(protocol, options, plan):
     check_all(plan, protocol, options)
+
+
+@few
+@given(plan=plans(min_brokers=40, max_brokers=40, max_steps=80, in_turn=True))
+def test_forty_brokers_are_exact_in_turn_too(plan):
+    check_all(plan, PATH, {})
 
 
 @settings(many, max_examples=500)
@@ -134,7 +188,7 @@ def test_under_strawman_counting_subscribers_sends_what_told_state_sends(plan):
     assert told.fingerprint() == literal.fingerprint()
 
 
-@settings(many, max_examples=300)
+@settings(many, max_examples=500)
 @given(plan=plans())
 def test_the_same_plan_gives_the_same_fingerprints(plan):
     runs = [simulate(plan, "subscription-forwarding", {}) for _ in range(2)]
@@ -143,7 +197,7 @@ def test_the_same_plan_gives_the_same_fingerprints(plan):
     assert runs[0].observer.deliveries == runs[1].observer.deliveries
 
 
-@settings(many, max_examples=300)
+@settings(many, max_examples=500)
 @given(plan=plans())
 def test_on_a_tree_that_stays_as_it_is_nothing_comes_twice_or_unasked(plan):
     """And with event forwarding, which has no tables that lag behind, nothing is missing."""

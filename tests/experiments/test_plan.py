@@ -8,8 +8,9 @@ import networkx as nx
 import pytest
 
 from pysim.experiments.config import ConfigError
-from pysim.experiments.maintenance import reconfigurations
+from pysim.experiments.maintenance import TreeMaintenance
 from pysim.network.faults import LinkBreak, LinkReplace, rehearse
+from pysim.network.world import LinkNotice
 from tests.experiments.files import SCRIPT, small_plan
 
 RING = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">
@@ -145,7 +146,8 @@ def test_a_malformed_topology_file_is_refused(tmp_path: Path) -> None:
 def test_links_that_faults_make_can_be_captured(tmp_path: Path) -> None:
     fault = {"kind": "link-replace", "time": 2, "old": "0-1", "new": "4-0"}
     plan = small_plan(tmp_path, network__capture=["0-4"], faults=[fault])
-    assert plan.faults == (LinkReplace(2_000_000_000, (0, 1), (0, 4), 100_000_000),)
+    notice = LinkNotice(reconfiguration=0)
+    assert plan.faults == (LinkReplace(2_000_000_000, (0, 1), (0, 4), 100_000_000, notice=notice),)
 
 
 def test_the_same_seed_gives_the_same_plan(tmp_path: Path) -> None:
@@ -176,17 +178,21 @@ def test_brokers_sit_at_places_of_their_own(tmp_path: Path) -> None:
 REPAIR = 100
 
 
-def drawn(overlay: nx.Graph, count: int, gap: int, seed: int = 1) -> list[LinkReplace]:
+def drawn(
+    overlay: nx.Graph, count: int, gap: int, seed: int = 1, near: bool = False
+) -> list[LinkReplace]:
     times = itertools.islice(itertools.count(1000, gap), count)
-    return list(reconfigurations(random.Random(seed), overlay, times, REPAIR, 3))
+    oracle = TreeMaintenance(random.Random(seed), random.Random(-seed), REPAIR, 3, near)
+    return list(oracle.schedule(overlay, times))
 
 
+@pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("gap", [1, 50, 100, 500])
 @pytest.mark.parametrize("seed", range(5))
-def test_reconfigurations_end_in_a_tree_of_bounded_degree(gap: int, seed: int) -> None:
+def test_reconfigurations_end_in_a_tree_of_bounded_degree(gap: int, seed: int, near: bool) -> None:
     """They may overlap: with a gap of 1 up to all 15 links are broken at once."""
     overlay = nx.balanced_tree(2, 3)
-    faults = drawn(overlay, 40, gap, seed)
+    faults = drawn(overlay, 40, gap, seed, near)
     rehearse(faults, overlay)
     tree = nx.Graph(overlay)
     for fault in faults:
@@ -208,6 +214,37 @@ def test_reconfigurations_never_bring_the_old_link_back() -> None:
     faults = drawn(nx.path_graph(3), 50, 200)
     assert len(faults) == 50
     assert all(set(fault.old) != set(fault.new) for fault in faults)
+
+
+def test_a_near_replacement_joins_the_old_ends_or_their_neighbors() -> None:
+    for seed in range(50):
+        (fault,) = drawn(nx.path_graph(40), 1, 200, seed, near=True)
+        assert fault.new != fault.old
+        assert all(abs(old - new) <= 1 for old, new in zip(fault.old, fault.new, strict=True))
+
+
+def test_a_near_replacement_goes_as_far_as_it_must() -> None:
+    """In a star only the ends of its rays have a link to spare."""
+    star = nx.star_graph(3)
+    oracle = TreeMaintenance(random.Random(1), random.Random(1), REPAIR, 2, near=True)
+    for fault in oracle.schedule(star, [1000]):
+        assert fault.old[0] == 0
+        assert fault.new[0] in {1, 2, 3} - {fault.old[1]}
+
+
+def test_either_old_end_may_be_the_initiator() -> None:
+    faults = drawn(nx.path_graph(10), 50, 200)
+    assert all(fault.initiator in fault.old for fault in faults)
+    assert len({fault.old.index(fault.initiator) for fault in faults}) == 2
+
+
+def test_no_two_reconfigurations_of_a_run_have_the_same_number(tmp_path: Path) -> None:
+    some = {"kind": "reconfigurations", "start": 1, "stop": 2}
+    after = small_plan(tmp_path, faults=[some]).faults[-1]
+    old, new = ("{}-{}".format(*link) for link in (after.new, after.old))
+    back = {"kind": "link-replace", "time": 3, "old": old, "new": new}
+    plan = small_plan(tmp_path, faults=[some, back])
+    assert [fault.notice.reconfiguration for fault in plan.faults] == [0, 1, 2, 3]
 
 
 def test_reconfigurations_are_numbered_as_links_break() -> None:

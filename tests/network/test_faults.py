@@ -10,13 +10,14 @@ from pysim.network.faults import (
     LinkBreak,
     LinkCreate,
     LinkReplace,
+    LinkReplaced,
     LossChange,
     Overlay,
     in_order,
     rehearse,
 )
 from pysim.network.transport import LinkSettings
-from pysim.network.world import LinkNotice
+from pysim.network.world import LinkNotice, Replacement
 
 S = 1_000_000_000
 
@@ -33,7 +34,35 @@ def test_a_replacement_is_a_break_and_a_later_link_with_the_same_notice():
     assert in_order([fault]) == [
         LinkBreak(2 * S, 0, 1, {0: notice, 1: notice}),
         LinkCreate(2 * S + S // 10, 0, 3, settings, {0: notice, 3: notice}),
+        LinkReplaced(2 * S + S // 10, (0, 1), (0, 3), 7),
     ]
+
+
+def test_the_initiator_is_the_first_old_end_unless_said_otherwise():
+    fault = LinkReplace(0, (0, 1), (0, 3), notice=LinkNotice(7), initiator=1)
+    assert in_order([fault])[-1] == LinkReplaced(0, (1, 0), (0, 3), 7)
+
+
+def test_the_old_ends_are_told_their_new_end_and_the_initiator_the_whole_way():
+    r"""0 - 1 - 2 - 3, then 0 - 1 and 2 - 3 with 3 - 0 in the place of 1 - 2."""
+    overlay = Overlay(line())
+    overlay.cut(1, 2, {})
+    overlay.join(3, 0, None, {})
+    assert overlay.replacements(LinkReplaced(0, (1, 2), (3, 0), 7)) == {
+        1: Replacement(7, 0, (1, 0), (3, 2)),
+        2: Replacement(7, 3),
+    }
+    assert overlay.replacements(LinkReplaced(0, (2, 1), (0, 3), 7)) == {
+        2: Replacement(7, 3, (2, 3), (0, 1)),
+        1: Replacement(7, 0),
+    }
+
+
+def test_nothing_is_told_of_a_link_that_does_not_join_the_old_ends():
+    overlay = Overlay(line())
+    assert overlay.replacements(LinkReplaced(0, (0, 1), (2, 3), 7)) == {}
+    overlay.cut(1, 2, {})
+    assert overlay.replacements(LinkReplaced(0, (1, 2), (0, 1), 7)) == {}
 
 
 def test_steps_come_by_time_and_at_the_same_time_as_they_were_given():

@@ -14,7 +14,15 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from pysim.brokers import EventForwarding, SubscriptionForwarding
+from pysim.brokers import (
+    EventForwarding,
+    InformedLinkActivation,
+    NotifiedDeferredUnsubscription,
+    ReconfigurationPath,
+    SubscriptionForwarding,
+    TimedDeferredUnsubscription,
+)
+from pysim.experiments.maintenance import TreeMaintenance
 from pysim.filters import parse
 from pysim.network.faults import (
     BrokerCrash,
@@ -492,13 +500,29 @@ def test_two_processes_write_identical_captures(tmp_path: Path) -> None:
     assert hashes(tmp_path / "0") == hashes(tmp_path / "1") != {}
 
 
-@pytest.mark.parametrize("protocol", [EventForwarding, SubscriptionForwarding])
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        EventForwarding,
+        SubscriptionForwarding,
+        TimedDeferredUnsubscription,
+        NotifiedDeferredUnsubscription,
+        InformedLinkActivation,
+        ReconfigurationPath,
+    ],
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_memory_and_ns3_make_the_same_decisions(protocol: type, seed: int) -> None:
-    """Infinite bandwidth (as near as ns-3 comes), equal delays, operations that never tie."""
+    """Infinite bandwidth (as near as ns-3 comes), the same delays, nothing that ever ties.
+
+    A link breaks and comes back, others are replaced, and clients act meanwhile.
+    """
     rng = random.Random(seed)
     tree = nx.random_labeled_tree(15, seed=seed)
-    link = LinkSettings(delay=0.001, rate=100e9)
+
+    def link(a: int, b: int) -> LinkSettings:
+        return LinkSettings(delay=0.001 + (17 * a + b) * 1e-6, rate=100e9)
+
     operations = []
     held: list[tuple[int, str]] = []
     for step in range(150):
@@ -516,10 +540,12 @@ def test_memory_and_ns3_make_the_same_decisions(protocol: type, seed: int) -> No
             body = "".join(rng.sample("abcdefgh", 3))
             operations.append(Operation(when, broker, "publish", attributes={"body": body}))
     a, b = next(iter(tree.edges))
-    faults = [LinkBreak(4 * S + 333, a, b), LinkCreate(5 * S + 777, a, b)]
+    oracle = TreeMaintenance(rng, rng, repair=100 * MS, max_degree=6)
+    replacements = oracle.schedule(tree, (6 * S + i * 300 * MS + 10_999 for i in range(5)))
+    faults = [LinkBreak(4 * S + 333, a, b), LinkCreate(5 * S + 777, a, b), *replacements]
 
     def run(transport: object) -> tuple[object, ...]:
-        sim = Simulation(transport, tree, protocol, seed=1, link_settings=lambda a, b: link)  # type: ignore[arg-type]
+        sim = Simulation(transport, tree, protocol, seed=1, link_settings=link)  # type: ignore[arg-type]
         sim.add_operations(operations)
         sim.add_faults(faults)
         sim.run(10.0)
