@@ -113,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_analyze(command("analyze", "analyze", "Turn runs' captures into messages and metrics."))
     _add_books(command("books", "books", "Check that all counts of a run's messages agree."))
     _add_report(command("report", "report", "Build the report on a run or a sweep."))
+    _add_reproduce(
+        command("reproduce", "reproduce", "Reproduce published figures and judge each statement.")
+    )
     _add_list(command("list", "listing", "List what experiments can be made of."))
     _add_topology(command("topology", "topology", "Draw or describe a topology."))
     _add_fingerprint(command("fingerprint", "fingerprint", "Print a run's fingerprint."))
@@ -142,17 +145,57 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="DIR", help="the sweep's directory (results/NAME)"
     )
     parser.add_argument(
-        "--master", default="local[*]", metavar="URL", help="local[N] or spark://HOST:PORT"
+        "--force", action="store_true", help="replace runs of another configuration"
     )
+    _add_performing(parser)
+    parser.add_argument("--json", action="store_true", help="print the index, or the dry run")
+    _add_settings(parser)
+
+
+def _add_reproduce(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "figures",
+        nargs="+",
+        metavar="FAMILY/FIGURE",
+        help="such as reconfiguration/fig14, or .../all",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer seeds and sizes: a look within minutes"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/reproduction"),
+        metavar="DIR",
+        help="where figures, tables and the family's page go (results/reproduction)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=Path,
+        default=Path("results/reproduction/runs"),
+        metavar="DIR",
+        help="where runs are kept, for all figures (results/reproduction/runs)",
+    )
+    parser.add_argument(
+        "--experiments",
+        type=Path,
+        default=Path("experiments"),
+        metavar="DIR",
+        help="folder with the experiment files of each family (experiments)",
+    )
+    _add_performing(parser)
+    parser.add_argument("--json", action="store_true", help="print a row for each statement")
+
+
+def _add_performing(parser: argparse.ArgumentParser) -> None:
+    """What many runs at a time need to know."""
+    _add_master(parser)
     parser.add_argument("--jobs", type=int, metavar="N", help="runs at a time (all cores)")
     parser.add_argument(
         "--dry-run", action="store_true", help="list the runs and what they will take"
     )
     parser.add_argument(
         "--retry-failed", action="store_true", help="also run what has failed before"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="replace runs of another configuration"
     )
     parser.add_argument(
         "--timeout", default="24 h", metavar="TIME", help="stop a run after this time (24 h)"
@@ -163,9 +206,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="give up if a cluster has had no worker for this time (60 s)",
     )
-    parser.add_argument("--json", action="store_true", help="print the index, or the dry run")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
-    _add_settings(parser)
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:

@@ -34,9 +34,7 @@ _INDEX_PAUSE = 2.0  # seconds between two writings of the index
 
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
-    options.timeout, options.wait = _span(options, "timeout"), _span(options, "wait")
-    if options.jobs is not None and options.jobs < 1:
-        raise UsageError(f"--jobs {options.jobs}: at least one run is at work at a time")
+    check_limits(options)
     sweep = _checked(options)
     if options.dry_run:
         print(_plan(sweep, options) if options.json else "\n".join(_listing(sweep, options)))
@@ -45,12 +43,19 @@ def execute(options: argparse.Namespace) -> int:
     kept = len(sweep.of("complete"))
     begin = time.monotonic()
     with indexes.exclusive(sweep.root):
-        _run(sweep, options)
+        carry_out(sweep, options)
     if options.json:
         print(indexes.text(sweep.index()))
     else:
         print("\n".join(_summary(sweep, options, kept, time.monotonic() - begin)))
     return 1 if sweep.of("failed") else 0
+
+
+def check_limits(options: argparse.Namespace) -> None:
+    """Read what limits runs; UsageError if that makes no sense."""
+    options.timeout, options.wait = _span(options, "timeout"), _span(options, "wait")
+    if options.jobs is not None and options.jobs < 1:
+        raise UsageError(f"--jobs {options.jobs}: at least one run is at work at a time")
 
 
 def _span(options: argparse.Namespace, name: str) -> float:
@@ -64,11 +69,11 @@ def _checked(options: argparse.Namespace) -> Sweep:
     whole = config.load(options.file, given_settings(options))
     root = options.out or Path("results") / whole.experiment.name
     total = len(config.expand(whole))
-    with _counter(options, total, "runs checked") as progress:
+    with counter(options, total, "runs checked") as progress:
         return Sweep(whole, root, lambda number: progress(number, number / total))
 
 
-def _counter(options: argparse.Namespace, total: int, what: str) -> Counter:
+def counter(options: argparse.Namespace, total: int, what: str) -> Counter:
     quiet = options.quiet or options.json
     return Counter(total, what, None if quiet else sys.stderr)
 
@@ -84,7 +89,7 @@ def _refuse_changes(sweep: Sweep, force: bool) -> None:
         )
 
 
-def _run(sweep: Sweep, options: argparse.Namespace) -> None:
+def carry_out(sweep: Sweep, options: argparse.Namespace) -> None:
     """Run what is to be run; afterwards the index tells what has ended, whatever happened."""
     runs = sweep.to_do(options.retry_failed)
     try:
@@ -108,7 +113,7 @@ def _perform(sweep: Sweep, runs: Sequence[Run], options: argparse.Namespace) -> 
     tasks, limits = list(map(_task, runs)), Limits(options.timeout)
     try:
         with (
-            _counter(options, len(runs), "runs") as progress,
+            counter(options, len(runs), "runs") as progress,
             open_session(master, "pysim sweep", captures=False, **settings) as session,
             closing(perform(session, tasks, limits, options.wait)) as news,
         ):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pysim.experiments.plan import Plan
+from pysim.experiments.probes import Measured
 from pysim.network.faults import (
     BrokerCrash,
     BrokerRestart,
@@ -81,6 +82,18 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         "type": pa.string(),
         **dict.fromkeys(_COUNTS.split(), pa.int64()),
     },
+    "traffic": {
+        "time": pa.int64(),
+        "type": pa.string(),
+        "messages": pa.int64(),
+        "bytes": pa.int64(),
+    },
+    "causes": {
+        "reconfiguration": pa.int64(),
+        "broker": pa.uint32(),
+        "type": pa.string(),
+        "messages": pa.int64(),
+    },
     "queues": {
         "broker": pa.uint32(),
         **dict.fromkeys(("served", "busy", "waiting", "longest", "length"), pa.int64()),
@@ -94,7 +107,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
-def write_tables(plan: Plan, simulation: Simulation, directory: Path) -> None:
+def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directory: Path) -> None:
     """Write all tables of a run that is not closed yet."""
     observer, transport = simulation.observer, simulation.transport
     rows: dict[str, Iterable[Sequence[object]]] = {
@@ -110,6 +123,8 @@ def write_tables(plan: Plan, simulation: Simulation, directory: Path) -> None:
         ),
         "agents": _agents(simulation),
         "counters": ((*row[:3], type_name(row.type), *row[4:]) for row in transport.counters()),
+        "traffic": ((row.time, type_name(row.type), *row[2:]) for row in measured.traffic),
+        "causes": measured.causes,
         "queues": transport.queues(),
         "records": observer.records,
     }

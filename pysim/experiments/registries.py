@@ -72,8 +72,19 @@ def catalogue() -> dict[str, list[Kind]]:
         "workloads": _kinds(workloads(), workloads()),
         "services": _kinds(Service.types(), Service.types()),
         "faults": _kinds(Fault.types(), Fault.types()),
-        "figures": [],
+        "figures": _figures(),
     }
+
+
+def _figures() -> list[Kind]:
+    """What `pysim reproduce` knows, by family and figure."""
+    from analysis.reproduction import FAMILIES
+
+    return [
+        Kind(f"{family.name}/{figure.name}", figure.title, [])
+        for family in FAMILIES.values()
+        for figure in family.figures.values()
+    ]
 
 
 @cache

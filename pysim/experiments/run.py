@@ -19,6 +19,7 @@ from pysim.experiments.directory import require_free, run_directory
 from pysim.experiments.ground import Ground
 from pysim.experiments.manifest import Manifest, Timings
 from pysim.experiments.plan import Plan
+from pysim.experiments.probes import Probes
 from pysim.experiments.schema import FieldError
 from pysim.network.memory import MemoryTransport
 from pysim.network.simulation import Simulation
@@ -69,7 +70,8 @@ def portable(plan: Plan) -> Config:
 def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None) -> Manifest:
     begin = perf_counter()
     captures = directory / "captures"
-    simulation = _simulation(plan, captures)
+    probes = Probes(plan)
+    simulation = _simulation(plan, probes, captures)
     try:
         began, ready = time(), perf_counter()
         simulation.run(plan.setting.duration, progress)
@@ -78,7 +80,7 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
         from pysim.experiments.parquet import write_tables  # Arrow takes longer than small runs
 
         outcome = manifests.outcome(plan, simulation)
-        write_tables(plan, simulation, directory / "tables")
+        write_tables(plan, simulation, probes.measured(simulation), directory / "tables")
     finally:
         simulation.close()
     (directory / "config.toml").write_text(config.text(portable(plan).experiment), "utf-8")
@@ -93,7 +95,7 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
     return manifests.manifest(plan, name, outcome, captured, timings)
 
 
-def _simulation(plan: Plan, captures: Path) -> Simulation:
+def _simulation(plan: Plan, probes: Probes, captures: Path) -> Simulation:
     experiment = plan.config.experiment
     options = msgspec.structs.asdict(experiment.protocol.parameters)
     transport = _transport(plan, captures)
@@ -105,9 +107,12 @@ def _simulation(plan: Plan, captures: Path) -> Simulation:
             experiment.seed,
             plan.costs,
             partial(_link_settings, plan.ground),
+            probes.observer,
+            trace_causes=probes.causes,
         )
         simulation.add_operations(plan.workload.operations(plan.setting))
         simulation.add_faults(plan.faults)
+        probes.attach(simulation)
     except BaseException:
         transport.close()
         raise

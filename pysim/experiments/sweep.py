@@ -117,13 +117,19 @@ class Sweep:
         self, config: Config, root: Path, heard: Callable[[int], None] = lambda _: None
     ) -> None:
         self.config = config
-        self.root = root
-        self.runs: dict[str, Run] = {}
-        former = {row.run: row for row in indexes.read(root)}
+        self._open(root)
         for point in expand(config):
-            self.runs[point.name] = _seen(_planned(point, root), former.get(point.name))
+            self._add(_planned(point, root))
             heard(len(self.runs))
         self.costs = _costs(self.of("complete"))
+
+    def _open(self, root: Path) -> None:
+        self.root = root
+        self.runs: dict[str, Run] = {}
+        self._former = {row.run: row for row in indexes.read(root)}
+
+    def _add(self, run: Run) -> None:
+        self.runs[run.name] = _seen(run, self._former.get(run.name))
 
     def of(self, *states: State) -> list[Run]:
         """The runs that are in one of the states now."""
@@ -174,6 +180,50 @@ class Sweep:
         """The runs in the directory that are not of this sweep."""
         found = (path.parent.name for path in self.root.glob(f"*/{MANIFEST}"))
         return sorted(name for name in found if name not in self.runs)
+
+
+class Campaign(Sweep):
+    """The runs of several experiments in one directory; what two of them ask for is one run.
+
+    A run is called by its protocol, its seed and a digest of all that its result depends on.
+    `members` are the names of the runs of each experiment.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        configs: Mapping[str, Config],
+        root: Path,
+        heard: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._experiment = name
+        self._open(root)
+        self.members: dict[str, list[str]] = {key: [] for key in configs}
+        for key, config in configs.items():
+            for point in expand(config):
+                run = _addressed(_planned(point, root))
+                self.members[key].append(run.name)
+                if run.name not in self.runs:
+                    self._add(run)
+                heard(sum(map(len, self.members.values())))
+        self.costs = _costs(self.of("complete"))
+
+    def index(self) -> Index:
+        return Index(
+            experiment=self._experiment,
+            description="",
+            keys=[],
+            total=len(self.runs),
+            runs=[run.row() for run in self.of("complete", "failed")],
+        )
+
+
+def _addressed(run: Run) -> Run:
+    """A run under a name that tells what its result depends on."""
+    protocol = run.point.config.experiment.protocol.name
+    name = f"{protocol}_seed{run.seed}_{run.digest()[:12]}"
+    point = run.point._replace(name=name, settings={})
+    return dataclasses.replace(run, point=point, directory=run.directory.with_name(name))
 
 
 def _costs(complete: Sequence[Run]) -> dict[str, Costs]:

@@ -1,0 +1,185 @@
+"""Published figures drawn from our runs, with what was published in words below the charts."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from analysis.figures.confidence import Array, Estimate, aligned, band, estimate
+from analysis.figures.numbers import over_seeds
+from analysis.figures.style import (
+    PAPER_COLORS,
+    SMALL,
+    WIDE,
+    Drawing,
+    grouped,
+    page,
+    styled,
+)
+from analysis.reproduction.figure import Figure, Panel
+from analysis.reproduction.table import SAVED, by_seed
+
+_COLORS = {
+    "STRAWMAN": "slate",
+    "TDU": "orange",
+    "NDU": "vermillion",
+    "ILA": "blue",
+    "RP": "green",
+    "event forwarding": "sky",
+}
+_SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
+_MARKERS = ("o", "D", "^", "s", "v", "X", "P")
+_DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+_LETTERS = 118  # of the published statement in a line
+
+
+class _Series(NamedTuple):
+    name: str
+    rows: pd.DataFrame
+    color: str
+    number: int
+
+
+@styled
+def draw(figure: Figure, rows: pd.DataFrame) -> Drawing | None:
+    """A figure; None if it has no charts, or nothing to show in them."""
+    panels = [(panel, _chosen(panel, rows)) for panel in figure.panels]
+    panels = [(panel, chosen) for panel, chosen in panels if len(chosen)]
+    if not panels:
+        return None
+    canvas = page(WIDE, 3.1)
+    charts = canvas.subplots(1, len(panels), squeeze=False)[0]
+    for axes, (panel, chosen) in zip(charts, panels, strict=True):
+        _KINDS[panel.kind](axes, panel, chosen)
+        axes.set_title(panel.title)
+        axes.set_ylabel(panel.y_label)
+    _draw_legend(canvas, charts)
+    said = textwrap.fill(f"Published: {figure.published}", _LETTERS)
+    canvas.supxlabel(said, x=0.01, ha="left", fontsize=SMALL)
+    seeds = int(rows.groupby("protocol").seed.nunique().max())
+    return Drawing(canvas, f"{figure.title}.{over_seeds(seeds)}")
+
+
+def _chosen(panel: Panel, rows: pd.DataFrame) -> pd.DataFrame:
+    for key, value in panel.only.items():
+        if key not in rows:
+            return rows.iloc[:0]
+        rows = rows[rows[key] == value]
+    return rows
+
+
+def _series(panel: Panel, rows: pd.DataFrame) -> Iterator[_Series]:
+    if panel.by == ("part",):
+        for number, (column, name) in enumerate(panel.parts):
+            drawn = rows.assign(**{panel.y: rows[column]})
+            yield _Series(name, drawn, _SPARE[number], number)
+        return
+    keys = [key for key in panel.by if key in rows]
+    for name, group in rows.groupby(keys, sort=False, dropna=False):
+        label = _label(keys, name)
+        protocol, unusual, _ = label.partition(",")
+        number = list(_COLORS).index(protocol) + len(_COLORS) * bool(unusual)
+        yield _Series(label, group, _COLORS[protocol], number)
+
+
+def _label(keys: Sequence[str], values: Any) -> str:
+    """What a line is called: its protocol, and what is unusual about it."""
+    protocol, *others = values
+    told = [f", no {key.rpartition('.')[2]}" for key, value in zip(keys[1:], others, strict=True)
+            if value is False]  # fmt: skip
+    return str(protocol) + "".join(told)
+
+
+def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    if panel.y.endswith(SAVED):  # against STRAWMAN: it saves nothing against itself
+        rows = rows[rows.protocol != "STRAWMAN"]
+    lowest = 0.0
+    for series in _series(panel, rows):
+        known = series.rows[series.rows[panel.y].notna()]
+        placed = known[known[panel.x].notna()] if panel.x in known else known.iloc[:0]
+        if len(placed):
+            lowest = min(lowest, _draw_line(axes, panel, series, placed))
+        elif len(known):
+            mean = estimate(by_seed(known, panel.y)).mean
+            axes.axhline(mean, color=PAPER_COLORS[series.color], ls=":", lw=1.2, label=series.name)
+    if panel.log_x:
+        axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=min(0.0, 1.1 * lowest))
+    axes.set_xlabel(panel.x_label)
+    grouped(axes.xaxis)
+    grouped(axes.yaxis)
+
+
+def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) -> float:
+    """Draw means and their intervals; the result is the lowest mean."""
+    points = {at: estimate(by_seed(group, panel.y)) for at, group in rows.groupby(panel.x)}
+    half = _halves(points.values())
+    axes.errorbar(
+        list(points),
+        [point.mean for point in points.values()],
+        yerr=half if half.any() else None,
+        color=PAPER_COLORS[series.color],
+        ls=_DASHES[series.number % len(_DASHES)],
+        marker=_MARKERS[series.number % len(_MARKERS)],
+        elinewidth=0.9,
+        capsize=2,
+        label=series.name,
+    )
+    return min(point.mean for point in points.values())
+
+
+def _halves(points: Iterable[Estimate]) -> Array:
+    return np.array([point.half if point.known else 0.0 for point in points])
+
+
+def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    for series in _series(panel, rows):
+        curves = [pd.Series(curve) for curve in series.rows[f"curve of {panel.y}"].dropna()]
+        if not curves:
+            continue
+        times, values = aligned(curves, absent=float("nan"))
+        late = times >= 2.5
+        found = band(values[:, late])
+        color = PAPER_COLORS[series.color]
+        axes.plot(times[late], found.mean, color=color, lw=1.2, label=series.name,
+                  ls=_DASHES[series.number % len(_DASHES)])  # fmt: skip
+        axes.fill_between(times[late], found.low, found.high, color=color, alpha=0.15, lw=0)
+    axes.set_xlabel(panel.x_label)
+    grouped(axes.yaxis)
+
+
+def _draw_bars(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    """A stack of parts for each protocol, and the interval of the whole."""
+    groups = list(rows.groupby("protocol", sort=False))
+    places = np.arange(len(groups))
+    bottom = np.zeros(len(groups))
+    for number, (column, name) in enumerate(panel.parts):
+        heights = np.array([float(group[column].mean()) for _, group in groups])
+        axes.bar(places, heights, 0.6, bottom, color=PAPER_COLORS[_SPARE[number]], label=name)
+        bottom += heights
+    wholes: list[Estimate] = [estimate(group[panel.y]) for _, group in groups]
+    axes.errorbar(places, [whole.mean for whole in wholes], yerr=_halves(wholes), fmt="none",
+                  ecolor=PAPER_COLORS["ink"], elinewidth=0.9, capsize=2)  # fmt: skip
+    axes.set_xticks(places, [str(name) for name, _ in groups])
+    axes.set_ylim(bottom=0)
+    grouped(axes.yaxis)
+
+
+_KINDS = {"lines": _draw_lines, "time": _draw_time, "bars": _draw_bars}
+
+
+def _draw_legend(canvas: Canvas, charts: Sequence[Axes]) -> None:
+    """One legend for all charts: each line is named once."""
+    named: dict[str, Any] = {}
+    for axes in charts:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    canvas.legend(list(named.values()), list(named), loc="outside upper center",
+                  ncols=min(len(named), 7), fontsize=SMALL)  # fmt: skip

@@ -1,0 +1,72 @@
+"""What a published figure is to us: what to run and draw, and the statements to hold against it.
+
+Plain data that loads fast; nothing here computes or draws.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from analysis.reproduction.rules import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Measure = Callable[["pd.DataFrame"], "pd.Series[float]"]
+"""From the table of a figure's runs to what each seed gave."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published statement: what is measured, in which unit, and which results agree with it."""
+
+    key: str
+    text: str
+    rule: Rule
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A chart: column `y` against column `x`, with a line for each value of the columns `by`.
+
+    `kind` says how it is drawn: as lines, as lines over simulated time (`y` then names a curve), or
+    as a bar for each of the columns in `parts`. Runs in which `x` means nothing become a level.
+    """
+
+    title: str
+    y: str
+    x: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    by: tuple[str, ...] = ("protocol",)
+    kind: Literal["lines", "time", "bars"] = "lines"
+    parts: tuple[tuple[str, str], ...] = ()
+    only: Mapping[str, Any] = field(default_factory=dict)
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure by name; `published` says in our words what the paper shows there.
+
+    `quick` are settings of the experiment file for a quick look; in a table `sweep` only the
+    lists that are named become others.
+    """
+
+    name: str
+    title: str
+    published: str
+    panels: tuple[Panel, ...]
+    claims: tuple[Claim, ...]
+    quick: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Family:
+    """All figures of a paper, by name."""
+
+    name: str
+    paper: str
+    figures: Mapping[str, Figure]

@@ -1,0 +1,58 @@
+"""Published statements against what our runs gave: a row for each, with a verdict and a reason."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from analysis.figures.confidence import Estimate, estimate
+from analysis.reproduction.figure import Claim, Figure
+from analysis.reproduction.rules import Verdict
+
+_REASONS = Path(__file__).with_name("reasons.toml")
+
+
+class Row(NamedTuple):
+    """A statement and what became of it; `measured` is a mean over seeds, None without any."""
+
+    claim: str
+    published: str
+    measured: float | None
+    ci95: tuple[float, float] | None
+    verdict: Verdict
+    note: str
+
+
+def judge(family: str, figure: Figure, rows: pd.DataFrame) -> Iterator[Row]:
+    """A row for each statement of a figure; `rows` is the table of its runs."""
+    reasons = _reasons().get(family, {}).get(figure.name, {})
+    for claim in figure.claims:
+        yield _row(figure, claim, _measured(claim, rows), reasons)
+
+
+def _measured(claim: Claim, rows: pd.DataFrame) -> Estimate:
+    try:
+        return estimate(claim.measure(rows))
+    except KeyError:  # a run that failed, or a quick look, lacks what the statement is about
+        return estimate(())
+
+
+def _row(figure: Figure, claim: Claim, found: Estimate, reasons: Mapping[str, str]) -> Row:
+    verdict = claim.rule.judge(found)
+    return Row(
+        claim=f"{figure.name}.{claim.key}: {claim.text}",
+        published=claim.rule.words,
+        measured=found.mean if found.seeds else None,
+        ci95=(found.mean - found.half, found.mean + found.half) if found.known else None,
+        verdict=verdict,
+        note="" if verdict == "holds" else reasons.get(claim.key, ""),
+    )
+
+
+@cache
+def _reasons() -> dict[str, dict[str, dict[str, str]]]:
+    """Why results differ, as far as we know: by family, figure and statement, kept by hand."""
+    return tomllib.loads(_REASONS.read_text(encoding="utf-8"))

@@ -1,0 +1,66 @@
+"""From the directories of a figure's runs to its rows, its drawing and its files."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+from analysis.figures.style import rendered
+from analysis.pipeline import analyze, present
+from analysis.reproduction.drawing import draw
+from analysis.reproduction.figure import Family, Figure
+from analysis.reproduction.judging import Row, judge
+from analysis.reproduction.numbers import Numbers, numbers
+from analysis.reproduction.table import table
+
+_FORMATS = ("svg", "png")
+
+
+class Result(NamedTuple):
+    """What came of a figure."""
+
+    figure: str
+    quick: bool
+    runs: int
+    seeds: int
+    rows: list[Row]
+
+
+def read_captures(session: SparkSession, directories: Sequence[Path]) -> None:
+    """Analyse the captures of runs that have any, unless that has been done."""
+    for directory in directories:
+        if present(directory) is None:
+            analyze(session, directory)
+
+
+def gather(session: SparkSession, directories: Sequence[Path]) -> dict[Path, Numbers]:
+    """The numbers of all runs, each read by a Spark task."""
+    context = session.sparkContext
+    slices = max(1, min(len(directories), 4 * context.defaultParallelism))
+    found = context.parallelize([str(each.absolute()) for each in directories], slices)
+    return dict(zip(directories, found.map(numbers).collect(), strict=True))
+
+
+def write(
+    family: Family, figure: Figure, runs: Sequence[Numbers], quick: bool, directory: Path
+) -> Result:
+    """Judge and draw a figure, and write both into the family's folder of a directory."""
+    folder = directory / family.name
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = table(runs)
+    judged = list(judge(family.name, figure, rows))
+    drawing = draw(figure, rows) if len(rows) else None
+    if drawing is not None:
+        for format in _FORMATS:
+            (folder / f"{figure.name}.{format}").write_bytes(rendered(drawing, format))
+    result = Result(figure.name, quick, len(runs), len({run.seed for run in runs}), judged)
+    text = json.dumps({**result._asdict(), "rows": plain(judged)}, indent=2)
+    (folder / f"{figure.name}.json").write_text(f"{text}\n", encoding="utf-8")
+    return result
+
+
+def plain(rows: Sequence[Row]) -> list[Mapping[str, object]]:
+    """Rows as scripts get them."""
+    return [row._asdict() for row in rows]

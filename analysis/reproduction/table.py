@@ -1,0 +1,86 @@
+"""The numbers of a figure's runs as one table, with what STRAWMAN gave in the same circumstances.
+
+What a protocol saves is one minus a ratio of two means over seeds, not a mean of ratios: a seed in
+which STRAWMAN happens to have little to do would else outweigh all others.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from analysis.reproduction.numbers import Numbers
+
+BASELINE = "subscription-forwarding"
+LABELS = {
+    "event-forwarding": "event forwarding",
+    "subscription-forwarding": "STRAWMAN",
+    "timed-deferred-unsubscription": "TDU",
+    "notified-deferred-unsubscription": "NDU",
+    "informed-link-activation": "ILA",
+    "reconfiguration-path": "RP",
+}
+SAVED = " saved"
+"""Ends the name of a column with what was saved, in percent."""
+_COMPARED = ("cost", "cost with events", "involved", "frame bytes", "wire bytes")
+
+
+def table(runs: Sequence[Numbers]) -> pd.DataFrame:
+    """A row for each run: its configuration by dotted key, its seed, its numbers and its curves.
+
+    ``X of STRAWMAN`` is what STRAWMAN gave on the same seed where all else was the same.
+    """
+    rows = pd.DataFrame([_row(run) for run in runs])
+    if rows.empty:
+        return rows
+    rows["protocol"] = rows["protocol.name"].map(LABELS).fillna(rows["protocol.name"])
+    circumstances = _circumstances(rows)
+    for name in _COMPARED:
+        if name in rows:
+            rows[f"{name} of STRAWMAN"] = _of_baseline(rows, name, circumstances)
+            rows[name + SAVED] = 100 * (1 - rows[name] / rows[f"{name} of STRAWMAN"])
+    return rows
+
+
+def by_seed(rows: pd.DataFrame, value: str) -> "pd.Series[float]":
+    """A column's means by seed; of ``X saved``, what each seed contributes to it."""
+    if not value.endswith(SAVED):
+        return rows.groupby("seed")[value].mean()
+    own = value.removesuffix(SAVED)
+    means = rows.groupby("seed")[[own, f"{own} of STRAWMAN"]].mean().dropna()
+    return 100 * (1 - ratio_of_means(means[own], means[f"{own} of STRAWMAN"]))
+
+
+def ratio_of_means(one: "pd.Series[float]", other: "pd.Series[float]") -> "pd.Series[float]":
+    """The ratio of two means over the seeds that both have, as what each seed contributes to it.
+
+    The mean of these is the ratio, and their spread gives its interval (the delta method).
+    """
+    pairs = pd.DataFrame({"one": one, "other": other}).dropna()
+    means = pairs.mean()
+    ratio = means.one / means.other
+    return ratio + (pairs.one - ratio * pairs.other) / means.other
+
+
+def _row(run: Numbers) -> dict[str, Any]:
+    curves = {f"curve of {name}": curve for name, curve in run.curves.items()}
+    return {**run.config, "seed": run.seed, **run.values, **curves}
+
+
+def _of_baseline(
+    rows: pd.DataFrame, name: str, circumstances: "pd.Series[str]"
+) -> "pd.Series[float]":
+    baselines = rows[rows["protocol.name"] == BASELINE]
+    known = dict(zip(circumstances[baselines.index], baselines[name], strict=True))
+    return circumstances.map(known)
+
+
+def _circumstances(rows: pd.DataFrame) -> "pd.Series[str]":
+    """All that was set but the protocol, as a text: equal for runs that can be compared."""
+    keys = [key for key in rows.columns if _is_setting(key)]
+    return rows[keys].astype(str).agg("|".join, axis=1)
+
+
+def _is_setting(key: str) -> bool:
+    table, dot, _ = key.partition(".")
+    return key == "seed" or (bool(dot) and table != "protocol")

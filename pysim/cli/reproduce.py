@@ -1,0 +1,140 @@
+"""`pysim reproduce`: the papers' figures from runs of ours, and a verdict on each statement.
+
+Figures that need the same run share it, and a command that was stopped goes on where it was.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pysim.cli import UsageError
+from pysim.cli.progress import clock
+from pysim.cli.sweep import carry_out, check_limits, counter
+from pysim.experiments import config
+from pysim.experiments import index as indexes
+from pysim.experiments.config import Config
+from pysim.experiments.sweep import Campaign, Run
+from pysim.naming import nearest
+
+if TYPE_CHECKING:
+    from analysis.reproduction.figure import Family, Figure
+    from analysis.reproduction.results import Result
+
+_ALL = "all"
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Carry the command out."""
+    check_limits(options)
+    results: list[Result] = []
+    failed: list[Run] = []
+    for family, figures in _asked(options.figures):
+        campaign = _campaign(family, figures, options)
+        if options.dry_run:
+            print("\n".join(_forecast(campaign, options)))
+            continue
+        with indexes.exclusive(campaign.root):
+            carry_out(campaign, options)
+        failed += campaign.of("failed")
+        results += _results(family, figures, campaign, options)
+    _tell(results, failed, options)
+    return 1 if failed else 0
+
+
+def _asked(names: Sequence[str]) -> "list[tuple[Family, list[Figure]]]":
+    """The figures by name, each once; UsageError names the nearest of a wrong one."""
+    from analysis.reproduction import FAMILIES
+
+    found: dict[str, dict[str, Figure]] = {}
+    for name in names:
+        family, _, figure = name.partition("/")
+        if family not in FAMILIES:
+            raise UsageError(f'"{family}" is no family of figures; {nearest(family, FAMILIES)}')
+        known = FAMILIES[family].figures
+        if figure not in (*known, _ALL):
+            raise UsageError(
+                f'{family} has no figure "{figure}"; {nearest(figure, [*known, _ALL])}'
+            )
+        chosen = known if figure == _ALL else {figure: known[figure]}
+        found.setdefault(family, {}).update(chosen)
+    return [(FAMILIES[family], list(figures.values())) for family, figures in found.items()]
+
+
+def _campaign(
+    family: "Family", figures: "Sequence[Figure]", options: argparse.Namespace
+) -> Campaign:
+    folder = options.experiments / family.name
+    configs = {figure.name: config.load(folder / f"{figure.name}.toml") for figure in figures}
+    if options.quick:
+        configs = {figure.name: quick(figure, configs[figure.name]) for figure in figures}
+    total = sum(len(config.expand(each)) for each in configs.values())
+    with counter(options, total, "runs checked") as progress:
+        return Campaign(
+            family.name,
+            configs,
+            options.runs / family.name,
+            lambda number: progress(number, number / total),
+        )
+
+
+def quick(figure: "Figure", whole: Config) -> Config:
+    """The experiment for a quick look: of its sweep, the lists that the figure names are others."""
+    sweep = {**whole.experiment.sweep, **figure.quick.get("sweep", {})}
+    return whole.set({**figure.quick, "sweep": sweep})
+
+
+def _results(
+    family: "Family",
+    figures: "Sequence[Figure]",
+    campaign: Campaign,
+    options: argparse.Namespace,
+) -> "Iterator[Result]":
+    from analysis.reproduction import page, results
+    from analysis.session import open_session
+
+    complete = {run.name: run.directory for run in campaign.of("complete")}
+    captured = [run.directory for run in campaign.of("complete") if run.captured]
+    with open_session(options.master, "pysim reproduce", captures=bool(captured)) as session:
+        results.read_captures(session, captured)
+        known = results.gather(session, list(complete.values()))
+    for figure in figures:
+        members = [complete[name] for name in campaign.members[figure.name] if name in complete]
+        runs = [known[directory] for directory in members]
+        yield results.write(family, figure, runs, options.quick, options.out)
+    page.write(family, options.out)
+
+
+def _tell(results: "Sequence[Result]", failed: Sequence[Run], options: argparse.Namespace) -> None:
+    rows = [row for result in results for row in result.rows]
+    if options.json:
+        print(json.dumps([row._asdict() for row in rows], indent=2))
+    elif results:
+        print("\n".join(_lines(results, options)))
+    for run in failed:
+        print(f"pysim: failed: {run.name}: {run.note}", file=sys.stderr)
+
+
+def _lines(results: "Sequence[Result]", options: argparse.Namespace) -> Iterator[str]:
+    for result in results:
+        size = "quick, " if result.quick else ""
+        yield f"{result.figure}: {size}{result.runs} runs, {result.seeds} seeds"
+        for row in result.rows:
+            measured = "-" if row.measured is None else f"{row.measured:.4g}"
+            half = "" if row.ci95 is None else f" ± {(row.ci95[1] - row.ci95[0]) / 2:.2g}"
+            statement = row.claim.partition(": ")[2]
+            yield f"  {row.verdict:12} {measured + half:18} {row.published:22} {statement}"
+            if row.note:
+                yield f"               {row.note}"
+        yield ""
+    yield f"figures      {options.out}"
+
+
+def _forecast(campaign: Campaign, options: argparse.Namespace) -> Iterator[str]:
+    to_do = campaign.to_do(options.retry_failed)
+    seconds = sum(map(campaign.seconds, to_do))
+    yield f"{len(campaign.runs)} runs, {len(to_do)} of them to do: {clock(seconds)} of one core"
+    for figure, members in campaign.members.items():
+        missing = {run.name for run in to_do} & set(members)
+        yield f"  {figure:8} {len(members)} runs, {len(missing)} to do"

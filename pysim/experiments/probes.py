@@ -1,0 +1,249 @@
+"""What must be measured while a run goes on: traffic by time, and events that serve nobody.
+
+Probes watch from outside: no agent sees them, and no message is other for them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import networkx as nx
+
+from pysim.experiments.plan import Plan
+from pysim.filters import Filter
+from pysim.network.causes import CauseRow
+from pysim.network.faults import in_order
+from pysim.network.observer import Observer
+from pysim.network.outlet import Send
+from pysim.network.simulation import Simulation
+from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
+from pysim.network.world import ClientId, World
+from pysim.wire import Envelope, Message, MessageId
+from pysim.wire.messages import Activate, Event, Rec
+
+MISROUTED = "misrouted-events"
+"""The record that says how many events a broker sent to where nobody wanted them."""
+
+CARRIED = "patterns-carried"
+"""The record of an ACTIVATE or REC that was sent: how many patterns it carried."""
+CARRIED_ON_HEAD = "patterns-carried-on-head"
+"""The same of a REC that a broker of the path's head sent."""
+
+_MOST_BINS = 100
+
+
+class TrafficRow(NamedTuple):
+    """Messages of one type that agents sent in the time bin that begins at `time` (ns)."""
+
+    time: int
+    type: int
+    messages: int
+    bytes: int
+
+
+class Measured(NamedTuple):
+    """What was measured while a run went on; empty where nobody asked."""
+
+    traffic: Sequence[TrafficRow]
+    causes: Sequence[CauseRow]
+
+
+class Probes:
+    """All that an experiment asks to be measured; `observer` is the one that its run needs."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._asked = frozenset(plan.config.experiment.measure)
+        self._traffic: Traffic | None = None
+        self.observer = MisroutedEvents() if "misrouted" in self._asked else None
+
+    @property
+    def causes(self) -> bool:
+        """Whether the simulation is to trace causes."""
+        return "causes" in self._asked
+
+    def attach(self, simulation: Simulation) -> None:
+        """Watch a simulation that has its faults and has not begun."""
+        if self.observer is not None:
+            self.observer.watch(simulation)
+            for step in in_order(self._plan.faults):  # those of the same time come before us
+                simulation.transport.schedule(step.time, self.observer.overlay_changed)
+        if "traffic" in self._asked:
+            watch_patterns(simulation)
+            duration = round(self._plan.setting.duration * NANOSECONDS)
+            self._traffic = Traffic(simulation.transport, duration)
+
+    def measured(self, simulation: Simulation) -> Measured:
+        """What was measured in a simulation that has run; records are among the observer's."""
+        if self.observer is not None:
+            self.observer.conclude(simulation.transport.now)
+        return Measured(
+            traffic=self._traffic.rows() if self._traffic is not None else [],
+            causes=simulation.causes() if self.causes else [],
+        )
+
+
+class Traffic:
+    """Reads the network's counters 1 ns before each time bin ends.
+
+    What happens at the moment at which a bin ends belongs to the next one.
+    """
+
+    def __init__(self, transport: Transport, duration: int) -> None:
+        self._transport = transport
+        self._bin = _bin(duration)
+        self._rows: list[TrafficRow] = []
+        self._messages: Counter[int] = Counter()
+        self._bytes: Counter[int] = Counter()
+        self._begin = 0
+        transport.schedule(self._bin - 1, self._tick)
+
+    def rows(self) -> list[TrafficRow]:
+        """All bins up to now; types that nothing was sent of have no row."""
+        self._read()
+        return self._rows
+
+    def _tick(self) -> None:
+        self._read()
+        self._transport.schedule(self._bin, self._tick)
+
+    def _read(self) -> None:
+        messages: Counter[int] = Counter()
+        size: Counter[int] = Counter()
+        for row in self._transport.counters():
+            messages[row.type] += row.sent
+            size[row.type] += row.sent_bytes
+        for kind in sorted(messages):
+            count = messages[kind] - self._messages[kind]
+            if count:
+                grown = size[kind] - self._bytes[kind]
+                self._rows.append(TrafficRow(self._begin, kind, count, grown))
+        self._messages, self._bytes = messages, size
+        self._begin += self._bin
+
+
+def _bin(duration: int) -> int:
+    """1, 2 or 5 times a power of ten ns, so that a run has at most a hundred bins."""
+    size = 1
+    while size * _MOST_BINS < duration:
+        size = size * 2 if str(size)[0] in "15" else size * 5 // 2
+    return size
+
+
+def watch_patterns(simulation: Simulation) -> None:
+    """Record how many patterns each control message carries that is sent from now on."""
+    for host in simulation.hosts.values():
+        _watch_patterns_of(host.world)
+
+
+def _watch_patterns_of(world: World) -> None:
+    send, send_direct = world.send, world.send_direct
+
+    def noted(neighbor: BrokerId, item: Message | Envelope) -> None:
+        if isinstance(item, Rec):
+            carried = len(item.patterns_to_add) + len(item.patterns_to_delete)
+            world.record(CARRIED, carried)
+            if world.id in item.head:
+                world.record(CARRIED_ON_HEAD, carried)
+        send(neighbor, item)
+
+    def noted_direct(
+        broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
+    ) -> None:
+        if isinstance(item, Activate):
+            world.record(CARRIED, len(item.patterns))
+        send_direct(broker, item, protocol)
+
+    world.send = noted
+    world.send_direct = noted_direct  # type: ignore[method-assign]
+
+
+class MisroutedEvents(Observer):
+    """An observer that also counts events sent over a link with nobody interested behind it.
+
+    Who is interested, and what lies behind a link, is judged at the moment of sending. `watch` is
+    called before agents start, and `overlay_changed` after each change of the overlay.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._misrouted: Counter[BrokerId] = Counter()
+        self._interest: dict[MessageId, int] = {}
+        self._behind: dict[tuple[BrokerId, BrokerId], int] = {}
+        self._overlay = nx.Graph()
+
+    def watch(self, simulation: Simulation) -> None:
+        """See every event that is sent from now on."""
+        self._overlay = simulation.overlay.graph
+        for host in simulation.hosts.values():
+            host.world.send = self._watched(host.world)
+
+    def overlay_changed(self) -> None:
+        """Forget what lay behind links."""
+        self._behind.clear()
+
+    def conclude(self, time: int) -> None:
+        """Note the counts among the run's records."""
+        for broker, count in sorted(self._misrouted.items()):
+            self.recorded(broker, MISROUTED, count, time)
+
+    def subscribed(self, broker: BrokerId, client: ClientId, filter: Filter, time: int) -> None:
+        super().subscribed(broker, client, filter, time)
+        self._interest.clear()
+
+    def unsubscribed(self, broker: BrokerId, client: ClientId, filter: Filter, time: int) -> None:
+        super().unsubscribed(broker, client, filter, time)
+        self._interest.clear()
+
+    def broker_crashed(self, broker: BrokerId, time: int) -> None:
+        super().broker_crashed(broker, time)
+        self._interest.clear()
+
+    def _watched(self, world: World) -> Send:
+        send, broker = world.send, world.id
+
+        def watched(neighbor: BrokerId, item: Message | Envelope) -> None:
+            if isinstance(item, Envelope) and item.type == Event.CODE:
+                behind = self._behind.get((broker, neighbor))
+                if behind is None:
+                    behind = self._beyond(broker, neighbor)
+                interest = self._interest.get(item.id)
+                if interest is None:
+                    interest = self._interested_in(item)
+                if not interest & behind:
+                    self._misrouted[broker] += 1
+            send(neighbor, item)
+
+        return watched
+
+    def _beyond(self, broker: BrokerId, neighbor: BrokerId) -> int:
+        """The brokers behind a link, a bit for each; none if there is no such link."""
+        found = _bits(_reached(self._overlay, broker, neighbor))
+        self._behind[broker, neighbor] = found
+        return found
+
+    def _interested_in(self, event: Envelope) -> int:
+        message = event.message
+        assert isinstance(message, Event)
+        found = _bits(iter(self.interested_brokers(message.attributes)))
+        self._interest[event.id] = found
+        return found
+
+
+def _reached(overlay: nx.Graph, broker: BrokerId, neighbor: BrokerId) -> Iterator[BrokerId]:
+    """What can be reached from a broker by way of one neighbor without coming back."""
+    if not overlay.has_edge(broker, neighbor):
+        return
+    seen, fresh = {broker, neighbor}, [neighbor]
+    while fresh:
+        here = fresh.pop()
+        yield here
+        fresh += overlay.adj[here].keys() - seen
+        seen |= overlay.adj[here].keys()
+
+
+def _bits(brokers: Iterator[BrokerId]) -> int:
+    found = 0
+    for broker in brokers:
+        found |= 1 << broker
+    return found

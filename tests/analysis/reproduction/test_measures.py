@@ -1,0 +1,80 @@
+"""Measures pick the right rows and pair them by seed."""
+
+import pandas as pd
+import pytest
+
+from analysis.reproduction.measures import (
+    GREATEST,
+    HIGHEST,
+    LEAST,
+    LOWEST,
+    difference,
+    greatest,
+    least,
+    number,
+    ratio,
+    within,
+)
+
+ROWS = pd.DataFrame(
+    [
+        ("STRAWMAN", 50, 1, 10.0),
+        ("STRAWMAN", 50, 2, 20.0),
+        ("STRAWMAN", 100, 1, 30.0),
+        ("STRAWMAN", 100, 2, 50.0),
+        ("RP", 50, 1, 5.0),
+        ("RP", 50, 2, 4.0),
+        ("RP", 100, 1, 3.0),
+        ("RP", 100, 2, 2.0),
+        ("ILA", 50, 1, 7.0),
+        ("ILA", 100, 3, float("nan")),
+    ],
+    columns=["protocol", "brokers", "seed", "cost"],
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        (100, {1: 3.0, 2: 2.0}),
+        (LEAST, {1: 5.0, 2: 4.0}),
+        (GREATEST, {1: 3.0, 2: 2.0}),
+        (LOWEST, {1: 3.0, 2: 2.0}),
+        (HIGHEST, {1: 5.0, 2: 4.0}),
+        (700, {}),
+    ],
+)
+def test_a_place_is_a_value_or_found_by_what_is_there(
+    place: object, expected: dict[int, float]
+) -> None:
+    assert number("cost", "RP", {"brokers": place})(ROWS).to_dict() == expected
+
+
+def test_without_a_place_a_seed_gives_its_mean() -> None:
+    assert number("cost", "RP")(ROWS).to_dict() == {1: 4.0, 2: 3.0}
+    assert number("cost", ("RP", "ILA"))(ROWS).to_dict() == {1: 5.0, 2: 3.0}
+
+
+def test_numbers_are_compared_seed_by_seed() -> None:
+    at = {"brokers": 50}
+    strawman, path = number("cost", "STRAWMAN", at), number("cost", "RP", at)
+    assert difference(strawman, path)(ROWS).to_dict() == {1: 5.0, 2: 16.0}
+    assert ratio(strawman, number("cost", "ILA", at))(ROWS).to_dict() == {1: 10 / 7}
+
+
+def test_a_ratio_is_one_of_means_and_not_a_mean_of_ratios() -> None:
+    """It is (10 + 20) / (5 + 4); seed 1 lies below it and seed 2 as far above."""
+    at = {"brokers": 50}
+    found = ratio(number("cost", "STRAWMAN", at), number("cost", "RP", at))(ROWS)
+    assert found.mean() == pytest.approx(30 / 9)
+    assert found[2] - found[1] == pytest.approx(2 * (20 - 4 * 30 / 9) / 4.5)
+
+
+def test_the_least_and_the_greatest_are_chosen_by_their_means() -> None:
+    measures = [number("cost", name) for name in ("STRAWMAN", "RP", "ILA")]
+    assert least(measures)(ROWS).to_dict() == {1: 4.0, 2: 3.0}
+    assert greatest(measures)(ROWS).to_dict() == {1: 20.0, 2: 35.0}
+
+
+def test_a_part_of_the_runs_is_measured_alone() -> None:
+    assert within("brokers", 100, number("cost", "RP"))(ROWS).to_dict() == {1: 3.0, 2: 2.0}

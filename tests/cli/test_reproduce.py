@@ -1,0 +1,111 @@
+"""`pysim reproduce`: from a tiny experiment to rows, figures and a page, and on from there."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+TINY = """
+name = "fig13"
+duration = "8 s"
+repeat = 2
+measure = ["traffic", "causes"]
+
+[network]
+backend = "memory"
+delay = "0.1 ms"
+
+[topology]
+kind = "balanced-tree"
+brokers = 10
+
+[protocol]
+name = "subscription-forwarding"
+
+[workload]
+kind = "patterns"
+rate = "0 /s"
+
+[[faults]]
+kind = "reconfigurations"
+
+[sweep]
+"protocol.name" = [
+    "subscription-forwarding", "notified-deferred-unsubscription", "informed-link-activation",
+    "reconfiguration-path",
+]
+"""
+
+
+def pysim(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pysim", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of experiments with one figure, made small."""
+    folder = tmp_path_factory.mktemp("reproduction")
+    family = folder / "experiments" / "reconfiguration"
+    family.mkdir(parents=True)
+    (family / "fig13.toml").write_text(TINY)
+    return folder
+
+
+def reproduce(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    places = ("--experiments", "experiments", "--out", "out", "--runs", "runs")
+    found = [str(folder / item) if not item.startswith("-") else item for item in places]
+    return pysim("reproduce", *arguments, *found)
+
+
+def test_a_figure_from_its_runs_to_its_page(folder: Path) -> None:
+    done = reproduce(folder, "reconfiguration/fig13", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)
+    assert [list(row) for row in rows] == [
+        ["claim", "published", "measured", "ci95", "verdict", "note"]
+    ] * len(rows)
+    first = rows[0]
+    assert first["claim"] == "fig13.rec: RP: REC messages per reconfiguration"
+    assert first["published"] == "about 3.44 (± 0.35)"
+    low, high = first["ci95"]
+    assert low <= first["measured"] <= high
+    assert first["verdict"] in ("holds", "unclear", "differs")
+    made = folder / "out" / "reconfiguration"
+    assert {path.name for path in made.iterdir()} == {"fig13.svg", "fig13.png", "fig13.json"}
+    page = (folder / "out" / "reconfiguration.md").read_text()
+    assert "![Messages of a reconfiguration" in page
+    assert "| RP: REC messages per reconfiguration | about 3.44 (± 0.35) |" in page
+
+    again = reproduce(folder, "reconfiguration/fig13", "--quiet")
+    assert "fig13: 8 runs, 2 seeds" in again.stdout
+    assert "about 90.9" in again.stdout
+    assert len(list((folder / "runs" / "reconfiguration").glob("*/manifest.json"))) == 8
+    assert "0 of them to do" in reproduce(folder, "reconfiguration/fig13", "--dry-run").stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ("reconfiguration/fig140", 'reconfiguration has no figure "fig140"; did you mean "fig14"?'),
+        ("reconfigurations/all",
+         '"reconfigurations" is no family of figures; did you mean "reconfiguration"?'),
+        ("pubsub", '"pubsub" is no family of figures; known are "reconfiguration"'),
+        ("reconfiguration", 'reconfiguration has no figure ""; known are "fig12"'),
+    ],
+)  # fmt: skip
+def test_an_unknown_figure_is_wrong_input(folder: Path, asked: str, complaint: str) -> None:
+    done = reproduce(folder, asked)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"pysim: {complaint}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_figure_without_its_file_is_wrong_input(folder: Path) -> None:
+    done = reproduce(folder, "reconfiguration/fig14")
+    assert done.returncode == 2
+    assert done.stderr.endswith("fig14.toml: no such file or directory\n")

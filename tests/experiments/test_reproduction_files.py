@@ -1,0 +1,79 @@
+"""The experiment files of published figures: all there, all possible, and no run is made twice."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.reproduction import FAMILIES
+from analysis.reproduction.figure import Family, Figure
+from pysim.cli.reproduce import quick
+from pysim.experiments.config import Config, expand, load
+from pysim.experiments.plan import prepare
+from pysim.experiments.sweep import Campaign
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+FIGURES = [
+    pytest.param(family, figure, id=f"{family.name}/{figure.name}")
+    for family in FAMILIES.values()
+    for figure in family.figures.values()
+]
+
+
+def experiment(family: Family, figure: Figure) -> Config:
+    return load(EXPERIMENTS / family.name / f"{figure.name}.toml")
+
+
+@pytest.mark.parametrize(("family", "figure"), FIGURES)
+def test_every_point_of_every_figure_can_run(family: Family, figure: Figure) -> None:
+    config = experiment(family, figure)
+    assert config.experiment.name == figure.name
+    for point in expand(config.set({"repeat": 1})):
+        prepare(point.config)
+
+
+@pytest.mark.parametrize(("family", "figure"), FIGURES)
+def test_a_quick_look_is_smaller_and_can_run(family: Family, figure: Figure) -> None:
+    whole = experiment(family, figure)
+    points = expand(quick(figure, whole))
+    assert len(points) < len(expand(whole)) / 2
+    for point in points[:: whole.experiment.repeat]:
+        prepare(point.config)
+
+
+def test_the_paper_on_reconfiguration_is_complete() -> None:
+    names = list(FAMILIES["reconfiguration"].figures)
+    assert names[:18] == [f"fig{number}" for number in range(12, 30)]
+    files = {path.stem for path in (EXPERIMENTS / "reconfiguration").glob("*.toml")}
+    assert files == set(names)
+
+
+def test_runs_of_the_reconfiguration_paper_are_its_default_ones() -> None:
+    family = FAMILIES["reconfiguration"]
+    for number in range(12, 30):
+        whole = experiment(family, family.figures[f"fig{number}"]).experiment
+        assert (whole.duration, whole.repeat, whole.network.backend) == (8, 30, "ns3")
+        parameters = whole.workload.parameters
+        assert (parameters.per_subscriber, parameters.characters) == (7, 9)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [("fig27", "fig14"), ("fig14", "fig15"), ("fig13", "fig16"), ("fig28", "fig16"),
+     ("fig29", "fig17"), ("fig22", "fig21"), ("fig23", "fig21"), ("eq2", "fig21")],
+)  # fmt: skip
+def test_figures_share_their_runs(part: str, whole: str, tmp_path: Path) -> None:
+    family = FAMILIES["reconfiguration"]
+    configs = {
+        name: experiment(family, family.figures[name]).set({"repeat": 1}) for name in (part, whole)
+    }
+    campaign = Campaign("reconfiguration", configs, tmp_path)
+    assert set(campaign.members[part]) <= set(campaign.members[whole])
+    assert len(campaign.runs) == len(campaign.members[whole])
+
+
+def test_statements_have_keys_of_their_own() -> None:
+    for family in FAMILIES.values():
+        for figure in family.figures.values():
+            keys = [claim.key for claim in figure.claims]
+            assert keys
+            assert len(set(keys)) == len(keys)
