@@ -174,7 +174,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each case")
     rounds = parser.parse_args().rounds
     parts = (start_up, co_simulation, profiles, growth, captures.rows, analysis.rows)
-    rows = [row for part in parts for row in part(rounds)]
+    few = min(rounds, 3)  # a round of these takes minutes, and is steadier
+    turns = {captures.rows: few, analysis.rows: few}
+    rows = [row for part in parts for row in part(turns.get(part, rounds))]
     write(rows)
     print(table(rows))
 

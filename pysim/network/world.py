@@ -78,6 +78,7 @@ class World:
     """
 
     __slots__ = (  # all in one place: a run touches every broker's world, and caches are small
+        "__dict__",  # for who watches a world and wraps its methods
         "_books",
         "_deferred",
         "_guard",

@@ -125,8 +125,8 @@ def test_changes_and_queues_are_results(tmp_path: Path) -> None:
     run(plan, tmp_path / "run", "seed1")
     ms = 1_000_000
     assert rows(tmp_path / "run", "changes") == [
-        (2500 * ms, "break", 0, 1, None, None),
-        (2600 * ms, "create", 0, 2, None, None),
+        (2500 * ms, "break", 0, 1, None, 0),
+        (2600 * ms, "create", 0, 2, None, 0),
         (3500 * ms, "loss", 1, 2, 0.1, None),
         (3600 * ms, "crash", 4, None, None, None),
     ]
