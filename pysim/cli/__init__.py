@@ -77,16 +77,24 @@ def _complain(sentence: str, code: int) -> int:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Let a request to terminate end the process in good order, like Ctrl-C."""
+    """Let a request to terminate end the process in good order, like Ctrl-C.
+
+    Who stops a group of processes may tell each of them twice, and must not disturb the order.
+    """
 
     def stop(signum: int, frame: FrameType | None) -> NoReturn:
-        raise SystemExit(128 + signum)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt if signum == signal.SIGINT else SystemExit(128 + signum)
 
-    former = signal.signal(signal.SIGTERM, stop)
+    former = {signal.SIGTERM: signal.signal(signal.SIGTERM, stop)}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
+        former[signal.SIGINT] = signal.signal(signal.SIGINT, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, former)
+        for number, handler in former.items():
+            if signal.getsignal(number) is stop:
+                signal.signal(number, handler)
 
 
 class _Parser(argparse.ArgumentParser):

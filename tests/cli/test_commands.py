@@ -265,6 +265,19 @@ def test_a_run_that_is_stopped_leaves_no_run(
     assert names(folder / "out") == ["here"]
 
 
+def test_who_asks_twice_for_the_end_gets_it_in_good_order(folder: Path) -> None:
+    (folder / "long.toml").write_text(LONG)
+    line = "-m pysim run long.toml --out out/here --quiet --set network.backend=memory"
+    running = subprocess.Popen([sys.executable, *line.split()])
+    partial = folder / "out" / ".here.partial"
+    while not is_simulating(partial, "memory") and running.poll() is None:
+        time.sleep(0.05)
+    while running.poll() is None:
+        running.send_signal(signal.SIGTERM)
+        time.sleep(0.0005)
+    assert (running.returncode, partial.exists()) == (143, False)
+
+
 def test_a_fingerprint_is_the_same_run_or_recorded(pysim: Command, folder: Path) -> None:
     pysim("run small.toml --out here --quiet")
     recorded = pysim("fingerprint here --json")

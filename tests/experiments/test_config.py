@@ -155,9 +155,9 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
         (
             {"protocol__name": "gossip"},
             'protocol.name = "gossip" is not a known protocol;'
-            ' known are "event-forwarding", "informed-link-activation",'
-            ' "notified-deferred-unsubscription", "reconfiguration-path",'
-            ' "subscription-forwarding", "timed-deferred-unsubscription"',
+            ' known are "event-forwarding", "subscription-forwarding",'
+            ' "timed-deferred-unsubscription", "notified-deferred-unsubscription",'
+            ' "informed-link-activation", "reconfiguration-path"',
         ),
         (
             {"workload__kind": "pattern"},
