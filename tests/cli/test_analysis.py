@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,32 @@ def test_what_is_no_run_is_wrong_input(command: str, tmp_path: Path) -> None:
     done = pysim(command, str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"pysim: {tmp_path} is no finished run: it has no manifest.json\n"
+
+
+@pytest.fixture
+def full_disk(experiment: Path, tmp_path: Path) -> Iterator[Path]:
+    """A good run on a disk with a few KiB to spare."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    size = sum(path.stat().st_size for path in (experiment / "good").rglob("*")) + 2_000_000
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no disk can be mounted: {mounted.stderr.strip()}")
+    try:
+        run = shutil.copytree(experiment / "good", place / "run")
+        shutil.rmtree(run / "analysis", ignore_errors=True)
+        (place / "rest").write_bytes(bytes(shutil.disk_usage(place).free - 40_000))
+        yield run
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(full_disk: Path) -> None:
+    before = sorted(full_disk.rglob("*"))
+    done = pysim("analyze", str(full_disk))
+    assert (done.returncode, done.stdout) == (1, "")
+    (sentence,) = done.stderr.splitlines()
+    assert sentence.startswith(f"pysim: {full_disk} cannot be analysed: ")
+    assert sentence.endswith("No space left on device")
+    assert sorted(full_disk.rglob("*")) == before
