@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullFormatter
 
 from analysis.figures.confidence import Array, Estimate, aligned, band, estimate
 from analysis.figures.numbers import over_seeds
@@ -97,28 +98,39 @@ def _label(keys: Sequence[str], values: Any) -> str:
 def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
     if panel.y.endswith(SAVED):  # against STRAWMAN: it saves nothing against itself
         rows = rows[rows.protocol != "STRAWMAN"]
-    lowest = 0.0
+    means: list[float] = []
     for series in _series(panel, rows):
         known = series.rows[series.rows[panel.y].notna()]
         placed = known[known[panel.x].notna()] if panel.x in known else known.iloc[:0]
         if len(placed):
-            lowest = min(lowest, _draw_line(axes, panel, series, placed))
+            means += _draw_line(axes, panel, series, placed)
         elif len(known):
             mean = estimate(by_seed(known, panel.y)).mean
             axes.axhline(mean, color=PAPER_COLORS[series.color], ls=":", lw=1.2, label=series.name)
-    if panel.log_x:
-        axes.set_xscale("log")
-    if panel.log_y:
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=min(0.0, 1.1 * lowest))
     axes.set_xlabel(panel.x_label)
+    if panel.log_y:  # which sets how numbers are written
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        _show(axes, means)
     grouped(axes.xaxis)
     grouped(axes.yaxis)
+    if panel.log_x:
+        places = sorted(rows[panel.x].dropna().unique())
+        axes.set_xscale("log")
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.set_xticks([], minor=True)
 
 
-def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) -> float:
-    """Draw means and their intervals; the result is the lowest mean."""
+def _show(axes: Axes, means: Sequence[float]) -> None:
+    """Show all means, and zero; intervals of few seeds may reach far beyond, and are cut off."""
+    top, bottom = max(0.0, *means), min(0.0, *means)
+    if top > bottom:
+        axes.set_ylim(bottom and bottom - 0.2 * (top - bottom), top + 0.4 * (top - bottom))
+
+
+def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) -> list[float]:
+    """Draw means and their intervals; the result are the means."""
     points = {at: estimate(by_seed(group, panel.y)) for at, group in rows.groupby(panel.x)}
     half = _halves(points.values())
     axes.errorbar(
@@ -132,7 +144,7 @@ def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) ->
         capsize=2,
         label=series.name,
     )
-    return min(point.mean for point in points.values())
+    return [point.mean for point in points.values()]
 
 
 def _halves(points: Iterable[Estimate]) -> Array:
@@ -140,6 +152,7 @@ def _halves(points: Iterable[Estimate]) -> Array:
 
 
 def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    means: list[float] = []
     for series in _series(panel, rows):
         curves = [pd.Series(curve) for curve in series.rows[f"curve of {panel.y}"].dropna()]
         if not curves:
@@ -147,32 +160,57 @@ def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         times, values = aligned(curves, absent=float("nan"))
         late = times >= 2.5
         found = band(values[:, late])
+        means += found.mean[np.isfinite(found.mean)].tolist()
         color = PAPER_COLORS[series.color]
         axes.plot(times[late], found.mean, color=color, lw=1.2, label=series.name,
                   ls=_DASHES[series.number % len(_DASHES)])  # fmt: skip
         axes.fill_between(times[late], found.low, found.high, color=color, alpha=0.15, lw=0)
     axes.set_xlabel(panel.x_label)
     grouped(axes.yaxis)
+    _show(axes, means)
 
 
 def _draw_bars(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
-    """A stack of parts for each protocol, and the interval of the whole."""
+    """A stack of parts for each protocol, and the interval of the whole, if `y` names one."""
     groups = list(rows.groupby("protocol", sort=False))
-    places = np.arange(len(groups))
+    places = np.arange(len(groups), dtype=float)
     bottom = np.zeros(len(groups))
     for number, (column, name) in enumerate(panel.parts):
         heights = np.array([float(group[column].mean()) for _, group in groups])
         axes.bar(places, heights, 0.6, bottom, color=PAPER_COLORS[_SPARE[number]], label=name)
         bottom += heights
-    wholes: list[Estimate] = [estimate(group[panel.y]) for _, group in groups]
-    axes.errorbar(places, [whole.mean for whole in wholes], yerr=_halves(wholes), fmt="none",
-                  ecolor=PAPER_COLORS["ink"], elinewidth=0.9, capsize=2)  # fmt: skip
+    if panel.y:
+        wholes = [estimate(group[panel.y]) for _, group in groups]
+        _draw_intervals(axes, places, wholes)
     axes.set_xticks(places, [str(name) for name, _ in groups])
-    axes.set_ylim(bottom=0)
     grouped(axes.yaxis)
+    _show(axes, bottom.tolist())
 
 
-_KINDS = {"lines": _draw_lines, "time": _draw_time, "bars": _draw_bars}
+def _draw_groups(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
+    """A bar for each protocol beside the others, for each part that any of them has."""
+    parts = [(column, name) for column, name in panel.parts if column in rows]
+    means: list[float] = []
+    width = 0.8 / rows.protocol.nunique()
+    for number, series in enumerate(_series(panel, rows)):
+        places = np.arange(len(parts)) + width * number - 0.4 + width / 2
+        found = [estimate(series.rows[column].dropna()) for column, _ in parts]
+        heights = [point.mean if point.seeds else 0.0 for point in found]
+        axes.bar(places, heights, width, color=PAPER_COLORS[series.color], label=series.name)
+        _draw_intervals(axes, places, found)
+        means += heights
+    axes.set_xticks(np.arange(len(parts)), [name for _, name in parts])
+    grouped(axes.yaxis)
+    _show(axes, means)
+
+
+def _draw_intervals(axes: Axes, places: Array, points: Sequence[Estimate]) -> None:
+    means = [point.mean if point.seeds else 0.0 for point in points]
+    axes.errorbar(places, means, yerr=_halves(points), fmt="none", ecolor=PAPER_COLORS["ink"],
+                  elinewidth=0.9, capsize=2)  # fmt: skip
+
+
+_KINDS = {"lines": _draw_lines, "time": _draw_time, "bars": _draw_bars, "groups": _draw_groups}
 
 
 def _draw_legend(canvas: Canvas, charts: Sequence[Axes]) -> None:

@@ -31,7 +31,8 @@ class Panel:
     """A chart: column `y` against column `x`, with a line for each value of the columns `by`.
 
     `kind` says how it is drawn: as lines, as lines over simulated time (`y` then names a curve), or
-    as a bar for each of the columns in `parts`. Runs in which `x` means nothing become a level.
+    as bars of the columns in `parts`: a stack for each protocol (`bars`; `y` is then the whole, if
+    it names one) or side by side (`groups`). Runs in which `x` means nothing become a level.
     """
 
     title: str
@@ -40,7 +41,7 @@ class Panel:
     x_label: str = ""
     y_label: str = ""
     by: tuple[str, ...] = ("protocol",)
-    kind: Literal["lines", "time", "bars"] = "lines"
+    kind: Literal["lines", "time", "bars", "groups"] = "lines"
     parts: tuple[tuple[str, str], ...] = ()
     only: Mapping[str, Any] = field(default_factory=dict)
     log_x: bool = False

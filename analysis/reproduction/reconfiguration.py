@@ -29,6 +29,8 @@ T_U, T_S = "protocol.unsubscribe_after", "protocol.activate_after"
 STRAWMAN, EVENTS = "STRAWMAN", "event forwarding"
 DEFERRED, CONFINED = ("TDU", "NDU"), ("ILA", "RP")
 OURS = (*DEFERRED, *CONFINED)
+QUICK = {"repeat": 2, BROKERS: 50}
+"""What a quick look is content with: two seeds, half as many dispatchers."""
 COST, SAVED = "control messages, weighed", "% less than STRAWMAN"
 
 
@@ -95,7 +97,7 @@ FIG12 = Figure(
               at_least(0), difference(number("delivered", "TDU", {RATE: 3.0}),
                                       number("delivered", "TDU", {RATE: 30.0}))),
     ),
-    quick={"repeat": 2, "workload.rate": "5 /s", "sweep": {
+    quick={**QUICK, "workload.rate": "5 /s", "sweep": {
         "protocol.name": ["timed-deferred-unsubscription", "informed-link-activation"]}},
 )  # fmt: skip
 
@@ -129,7 +131,7 @@ FIG13 = Figure(
               at_least(1), ratio(number("cost of activate", "ILA"),
                                  number("messages of activate", "ILA"))),
     ),
-    quick={"repeat": 3},
+    quick=QUICK,
 )  # fmt: skip
 
 FIG14 = Figure(
@@ -155,7 +157,7 @@ FIG14 = Figure(
               at_least(0), difference(_saved(CONFINED, brokers=100),
                                       _saved(CONFINED, brokers=GREATEST))),
     ),
-    quick={"repeat": 3, "sweep": {BROKERS: [50, 100, 200]}},
+    quick={"repeat": 2, "sweep": {BROKERS: [50, 100]}},
 )  # fmt: skip
 
 FIG15 = Figure(
@@ -178,7 +180,7 @@ FIG15 = Figure(
               at_least(1), ratio(within(TREE, "random-tree", number("cost", STRAWMAN)),
                                  within(TREE, "balanced-tree", number("cost", STRAWMAN)))),
     ),
-    quick={"repeat": 3, "sweep": {BROKERS: [50, 100, 200]}},
+    quick={"repeat": 2, "sweep": {BROKERS: [50, 100]}},
 )  # fmt: skip
 
 FIG16 = Figure(
@@ -189,7 +191,7 @@ FIG16 = Figure(
     _costs(PATTERNS, "patterns"),
     _each("grows", "points saved with most patterns beyond those with fewest", at_least(0),
           {name: _grows("cost saved", name, PATTERNS) for name in OURS}),
-    quick={"repeat": 3, "sweep": {PATTERNS: [32, 96, 400]}},
+    quick={**QUICK, "sweep": {PATTERNS: [32, 96, 400]}},
 )  # fmt: skip
 
 FIG17 = Figure(
@@ -206,7 +208,7 @@ FIG17 = Figure(
         *_each("shrinks", "points saved with most subscribers beyond those with fewest", at_most(0),
                {name: _grows("cost saved", name, DENSITY) for name in OURS}),
     ),
-    quick={"repeat": 3, "sweep": {DENSITY: ["3 %", "20 %", "100 %"]}},
+    quick={**QUICK, "sweep": {DENSITY: ["3 %", "20 %", "100 %"]}},
 )  # fmt: skip
 
 FIG18 = Figure(
@@ -237,7 +239,7 @@ FIG18 = Figure(
         Claim("alike", "ILA: points saved at the highest rate beyond those at the lowest",
               at_most(0), _grows("cost saved", "ILA", RATE)),
     ),
-    quick={"repeat": 3, "sweep": {RATE: ["3 /s", "30 /s", "400 /s"]}},
+    quick={**QUICK, "sweep": {RATE: ["3 /s", "30 /s", "400 /s"]}},
 )  # fmt: skip
 
 _TIMED = ("protocol", FLUSH)
@@ -281,7 +283,7 @@ FIG19 = Figure(
               at_least(1.02), within(FLUSH, False, ratio(number("cost", "ILA", {T_U: 0.3}),
                                                         number("cost", "ILA", {T_U: 0.2})))),
     ),
-    quick={"repeat": 3, "sweep": {"protocol": _timers(
+    quick={**QUICK, "sweep": {"protocol": _timers(
         ("TDU", "NDU", "ILA, no flush"), T_U, ("0.075 s", "0.125 s", "0.2 s", "0.3 s"))}},
 )  # fmt: skip
 
@@ -302,12 +304,12 @@ FIG20 = Figure(
               at_most(1.02), within(FLUSH, False, ratio(number("cost", "ILA", {T_S: GREATEST}),
                                                        number("cost", "ILA", {T_S: 0.15})))),
     ),
-    quick={"repeat": 4, "sweep": {"protocol": _timers(
+    quick={**QUICK, "sweep": {"protocol": _timers(
         ("ILA, no flush",), T_S, ("0.01 s", "0.15 s", "0.4 s"))}},
 )  # fmt: skip
 
 _PUBLISHING = "events a second at each dispatcher"
-_QUICK_EVENTS = {"repeat": 2, "sweep": {PUBLISHING: ["0.4 /s", "1.0 /s", "6.4 /s"]}}
+_QUICK_EVENTS = {**QUICK, "sweep": {PUBLISHING: ["1.0 /s", "6.4 /s"]}}
 
 FIG21 = Figure(
     "fig21",
@@ -369,7 +371,7 @@ FIG23 = Figure(
         Claim("grows", "TDU: misrouted events, % of the cost, highest rate minus lowest",
               at_least(0), _grows("misrouted percent", "TDU", PUBLISHING)),
     ),
-    quick={"repeat": 2, "sweep": {PUBLISHING: ["0.4 /s", "1.0 /s", "6.4 /s"]}},
+    quick=_QUICK_EVENTS,
 )  # fmt: skip
 
 FIG24 = Figure(
@@ -420,7 +422,7 @@ FIG25 = Figure(
                   difference(number("cost with events", "NDU", {T_U: GREATEST}),
                              number("cost with events", "NDU", {T_U: 0.125})))),
     ),
-    quick={"repeat": 2, "workload.rate": "5 /s", "sweep": {"protocol": _timers(
+    quick={**QUICK, "workload.rate": "5 /s", "sweep": {"protocol": _timers(
         ("TDU", "NDU"), T_U, ("0.075 s", "0.125 s", "0.4 s"))}},
 )  # fmt: skip
 
@@ -453,7 +455,7 @@ FIG26 = Figure(
                   number("traffic", STRAWMAN, {RATE: GREATEST}),
                   number("traffic", "ILA", {RATE: GREATEST})))),
     ),
-    quick={"repeat": 2, "sweep": {"faults": [
+    quick={**QUICK, "sweep": {"faults": [
         [{"kind": "reconfigurations", "start": "5 s", "stop": "5.5 s", "rate": "30 /s"}],
         [{"kind": "reconfigurations", "rate": "3 /s"}],
         [{"kind": "reconfigurations", "rate": "30 /s"}]]}},
@@ -503,7 +505,7 @@ FIG27 = _involved(
         Claim("amortized", "STRAWMAN: points of all dispatchers, largest system minus smallest",
               at_most(0), _grows("involved share", STRAWMAN, BROKERS)),
     ),
-    {"repeat": 3, "sweep": {BROKERS: [50, 100, 200]}},
+    {"repeat": 2, "sweep": {BROKERS: [50, 100]}},
 )  # fmt: skip
 
 FIG28 = _involved(
@@ -512,7 +514,7 @@ FIG28 = _involved(
     " patterns.",
     _each("independent", "points of all dispatchers between the least and the most", at_most(3),
           {name: _spread(name, PATTERNS) for name in CONFINED}),
-    {"repeat": 3, "sweep": {PATTERNS: [32, 96, 400]}},
+    {**QUICK, "sweep": {PATTERNS: [32, 96, 400]}},
 )  # fmt: skip
 
 FIG29 = _involved(
@@ -521,7 +523,7 @@ FIG29 = _involved(
     " subscribers.",
     _each("independent", "points of all dispatchers between the least and the most", at_most(3),
           {name: _spread(name, DENSITY) for name in CONFINED}),
-    {"repeat": 3, "sweep": {DENSITY: ["3 %", "20 %", "100 %"]}},
+    {**QUICK, "sweep": {DENSITY: ["3 %", "20 %", "100 %"]}},
 )  # fmt: skip
 
 EQ2 = Figure(
@@ -532,7 +534,7 @@ EQ2 = Figure(
     (),
     (Claim("receivers", "share of dispatchers that an event is due to",
            about(0.0988, 0.003), number("receivers", STRAWMAN)),),
-    quick={"repeat": 3},
+    quick=QUICK,
 )  # fmt: skip
 
 # What the paper could not measure
@@ -543,10 +545,11 @@ BYTES = Figure(
     "Table II lets FLUSH and RECACK weigh a tenth of an event, SUB and UNSUB as much as an event,"
     " and ACTIVATE and REC as much as the patterns that they carry. The paper has no bytes.",
     (
-        Panel("Weights that bytes imply", "cost", kind="bars", y_label="in units of an event",
-              parts=tuple((f"weight of {kind}", kind.upper()) for kind in
-                          ("subscribe", "unsubscribe", "flush", "activate", "rec", "recack"))),
-        Panel("What is not messages", "cost", kind="bars", y_label="% of all bytes", parts=tuple(
+        Panel("Weights that bytes imply", "", kind="groups", y_label="in units of an event",
+              parts=tuple((f"weight of {kind}", name) for kind, name in (
+                  ("subscribe", "SUB"), ("unsubscribe", "UNSUB"), ("flush", "FLUSH"),
+                  ("activate", "ACTIV."), ("rec", "REC"), ("recack", "RECACK")))),
+        Panel("What is not messages", "", kind="bars", y_label="% of all bytes", parts=tuple(
             (f"share of {name}", name) for name in ("headers", "acknowledgments", "handshakes"))),
     ),
     (
@@ -578,7 +581,7 @@ BYTES = Figure(
         Claim("lost", "events lost that are published during a new link's handshake",
               UNPUBLISHED, number("events lost in a new link's handshake", STRAWMAN)),
     ),
-    quick={"repeat": 2},
+    quick=QUICK,
 )  # fmt: skip
 
 
@@ -600,7 +603,7 @@ def _conditions(name: str, title: str, key: str, label: str, quick: list[str]) -
                    exactly(100), {each: number("delivered at last", each, {key: LOWEST})
                                   for each in (STRAWMAN, *OURS)}),
         ),
-        quick={"repeat": 1, "sweep": {key: quick}},
+        quick={**QUICK, "sweep": {key: quick}},
     )  # fmt: skip
 
 

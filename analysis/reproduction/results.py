@@ -8,12 +8,12 @@ from typing import NamedTuple
 from pyspark.sql import SparkSession
 
 from analysis.figures.style import rendered
-from analysis.pipeline import analyze, present
 from analysis.reproduction.drawing import draw
 from analysis.reproduction.figure import Family, Figure
 from analysis.reproduction.judging import Row, judge
 from analysis.reproduction.numbers import Numbers, numbers
 from analysis.reproduction.table import table
+from analysis.several import analyses
 
 _FORMATS = ("svg", "png")
 
@@ -28,11 +28,11 @@ class Result(NamedTuple):
     rows: list[Row]
 
 
-def read_captures(session: SparkSession, directories: Sequence[Path]) -> None:
+def read_captures(directories: Sequence[Path], master: str) -> None:
     """Analyse the captures of runs that have any, unless that has been done."""
-    for directory in directories:
-        if present(directory) is None:
-            analyze(session, directory)
+    for _, result in analyses(directories, master):
+        if isinstance(result, Exception):
+            raise result
 
 
 def gather(session: SparkSession, directories: Sequence[Path]) -> dict[Path, Numbers]:

@@ -97,7 +97,7 @@ def _results(
     complete = {run.name: run.directory for run in campaign.of("complete")}
     captured = [run.directory for run in campaign.of("complete") if run.captured]
     with open_session(options.master, "pysim reproduce", captures=bool(captured)) as session:
-        results.read_captures(session, captured)
+        results.read_captures(captured, options.master)
         known = results.gather(session, list(complete.values()))
     for figure in figures:
         members = [complete[name] for name in campaign.members[figure.name] if name in complete]
