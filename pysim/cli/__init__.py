@@ -83,7 +83,7 @@ def _terminable() -> Iterator[None]:
     """
 
     def stop(signum: int, frame: FrameType | None) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda signum, frame: None)  # SIG_IGN complains if late
         raise KeyboardInterrupt if signum == signal.SIGINT else SystemExit(128 + signum)
 
     former = {signal.SIGTERM: signal.signal(signal.SIGTERM, stop)}
