@@ -92,9 +92,10 @@ def _terminable() -> Iterator[None]:
     try:
         yield
     finally:
+        if signal.getsignal(signal.SIGTERM) is not stop:
+            former[signal.SIGTERM] = signal.SIG_IGN  # the process is at its end
         for number, handler in former.items():
-            if signal.getsignal(number) is stop:
-                signal.signal(number, handler)
+            signal.signal(number, handler)
 
 
 class _Parser(argparse.ArgumentParser):
