@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from analysis.sweep import Limits, Task, _run
 from pysim.cli import main
 from tests.analysis.test_java import java_home, says
+from tests.disks import mounted_disk
 from tests.experiments.files import SMALL
 
 SWEPT = (
@@ -205,16 +206,8 @@ def test_wrong_input_is_one_sentence_and_nothing_runs(
 @pytest.fixture
 def tight_disk(folder: Path) -> Iterator[Path]:
     """A disk that is as good as full: what is left of it is what captures must leave free."""
-    place = folder / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=65m", "tmpfs", str(place)]
-    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"no disk can be mounted: {mounted.stderr.strip()}")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
+    with mounted_disk(folder / "disk", 65 << 20) as disk:
+        yield disk
 
 
 def test_a_full_disk_fails_what_does_not_fit(

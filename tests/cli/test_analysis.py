@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.runs import make_run
+from tests.disks import mounted_disk
 
 ROOT = Path(__file__).parents[2]
 
@@ -89,20 +90,12 @@ def test_what_is_no_run_is_wrong_input(command: str, tmp_path: Path) -> None:
 @pytest.fixture
 def full_disk(experiment: Path, tmp_path: Path) -> Iterator[Path]:
     """A good run on a disk with a few KiB to spare."""
-    place = tmp_path / "disk"
-    place.mkdir()
     size = sum(path.stat().st_size for path in (experiment / "good").rglob("*")) + 2_000_000
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
-    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if mounted.returncode:
-        pytest.skip(f"no disk can be mounted: {mounted.stderr.strip()}")
-    try:
-        run = shutil.copytree(experiment / "good", place / "run")
+    with mounted_disk(tmp_path / "disk", size) as disk:
+        run = shutil.copytree(experiment / "good", disk / "run")
         shutil.rmtree(run / "analysis", ignore_errors=True)
-        (place / "rest").write_bytes(bytes(shutil.disk_usage(place).free - 40_000))
+        (disk / "rest").write_bytes(bytes(shutil.disk_usage(disk).free - 40_000))
         yield run
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(full_disk: Path) -> None:

@@ -36,6 +36,7 @@ from tests.analysis.captures.pcaps import (
     write_pcap,
 )
 from tests.analysis.captures.samples import Sample
+from tests.wireshark.reading import require_tshark
 
 ROOT = Path(__file__).parents[3]
 ABSENT = {"ip": 0, "source": "", "target": "", "fragment": False, "payload": b""}
@@ -382,6 +383,7 @@ def test_the_decoder_works_from_an_archive(tmp_path: Path) -> None:
 
 
 def read_by_tshark(path: Path, names: Sequence[str]) -> list[list[str]]:
+    require_tshark()
     settings = ("ip.defragment", "ipv6.defragment", "tcp.desegment_tcp_streams")
     command = [
         "tshark",
@@ -440,10 +442,8 @@ def compare_with_tshark(path: Path) -> int:
 
 
 ADDRESSES = ("ip.src", "ip.dst", "ipv6.src", "ipv6.dst")
-needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="there is no tshark")
 
 
-@needs_tshark
 @pytest.mark.parametrize("link_type", [ETHERNET, PPP, RAW])
 def test_tshark_reads_random_packets_the_same(tmp_path: Path, link_type: int) -> None:
     made = random_samples(1) + random_samples(2)
@@ -453,7 +453,6 @@ def test_tshark_reads_random_packets_the_same(tmp_path: Path, link_type: int) ->
     assert compare_with_tshark(write_pcap(tmp_path / "a.pcap", records, link_type)) > 80
 
 
-@needs_tshark
 def test_tshark_reads_captures_of_a_run_the_same(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pysim", "run", "experiments/first.toml", "--quiet", "--out"]
     subprocess.run([*command, tmp_path / "run"], cwd=ROOT, check=True)
