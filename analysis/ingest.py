@@ -6,6 +6,7 @@ captured may be larger than any memory. It knows no metric.
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -133,19 +134,31 @@ class _Parts:
 
     def write(self, *tables: pa.Table) -> None:
         """Add the tables of one capture."""
-        if not self._writers:
-            self._writers = [
-                pq.ParquetWriter(self._partial(path), table.schema)
-                for path, table in zip(self._paths, tables, strict=False)
-            ]
-        for writer, table in zip(self._writers, tables, strict=False):
-            writer.write_table(table)
+        for number, (path, table) in enumerate(zip(self._paths, tables, strict=False)):
+            if number == len(self._writers):
+                self._writers.append(pq.ParquetWriter(self._partial(path), table.schema))
+            self._writers[number].write_table(table)
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        for writer, path in zip(self._writers, self._paths, strict=True):
-            writer.close()
-            if kind is None:
-                self._partial(path).replace(path)
+        if kind is not None:
+            self._give_up()
+            return
+        try:
+            for writer in self._writers:
+                writer.close()
+        except OSError:
+            self._give_up()
+            raise
+        for path in self._paths:
+            self._partial(path).replace(path)
+
+    def _give_up(self) -> None:
+        """Leave nothing behind; what went wrong is told already, and closing would say it again."""
+        for writer in self._writers:
+            with suppress(OSError):
+                writer.close()
+        for path in self._paths:
+            self._partial(path).unlink(missing_ok=True)
 
     def _partial(self, path: Path) -> Path:
         return path.with_name(f".{path.name}.{os.getpid()}")

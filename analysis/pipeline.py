@@ -78,7 +78,7 @@ class Analysis:
 
 
 class AnalysisError(OSError):
-    """An analysis that Spark could not finish; the text says why."""
+    """An analysis that could not be finished; the text says why."""
 
 
 def present(directory: Path) -> Analysis | None:
@@ -229,6 +229,10 @@ def _in_a_sentence(run: FinishedRun) -> Iterator[None]:
     """What goes wrong inside Spark comes with pages of traces; a reader needs one line of them."""
     try:
         yield
+    except BooksError:
+        raise
+    except OSError as error:
+        raise AnalysisError(f"{run.directory} cannot be analysed: {error}") from error
     except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         told = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]

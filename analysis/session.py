@@ -132,7 +132,7 @@ def _java_process(conf: SparkConf, log: Path) -> Iterator[Any]:
     """
     gateway = None
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what matters it raises as well,
-    logging.getLogger().addFilter(_is_no_interrupt)  # and some it says as if it were we
+    logging.getLogger().addFilter(_is_ours)  # and some it says as if it were we
     try:
         with _signals_held_back(), log.open("ab") as words:
             gateway = _launched(conf, words, log)
@@ -141,11 +141,11 @@ def _java_process(conf: SparkConf, log: Path) -> Iterator[Any]:
         _forget()
         if gateway is not None:
             _end(gateway.proc)
-        logging.getLogger().removeFilter(_is_no_interrupt)
 
 
-def _is_no_interrupt(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith("KeyboardInterrupt while sending command")
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Not py4j's: it may still have objects of Java to let go when Java is gone already."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _launched(conf: SparkConf, words: BinaryIO, log: Path) -> Any:

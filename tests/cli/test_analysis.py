@@ -87,14 +87,14 @@ def test_what_is_no_run_is_wrong_input(command: str, tmp_path: Path) -> None:
     assert done.stderr == f"pysim: {tmp_path} is no finished run: it has no manifest.json\n"
 
 
-@pytest.fixture
-def full_disk(experiment: Path, tmp_path: Path) -> Iterator[Path]:
-    """A good run on a disk with a few KiB to spare."""
+@pytest.fixture(params=[0, 40_000, 180_000])
+def full_disk(request: pytest.FixtureRequest, experiment: Path, tmp_path: Path) -> Iterator[Path]:
+    """A good run on a disk that is full at once, or in the midst of captures or of metrics."""
     size = sum(path.stat().st_size for path in (experiment / "good").rglob("*")) + 2_000_000
     with mounted_disk(tmp_path / "disk", size) as disk:
         run = shutil.copytree(experiment / "good", disk / "run")
         shutil.rmtree(run / "analysis", ignore_errors=True)
-        (disk / "rest").write_bytes(bytes(shutil.disk_usage(disk).free - 40_000))
+        (disk / "rest").write_bytes(bytes(shutil.disk_usage(disk).free - request.param))
         yield run
 
 
