@@ -16,13 +16,13 @@ bool g_open = false; // ns-3's simulator is one per process
 
 } // namespace
 
-Simulation::Simulation(const Settings& settings, PyObject* envelope)
+Simulation::Simulation(const Settings& settings, PyObject* envelope, PyObject* receiveByType)
 {
     if (g_open)
     {
         throw std::runtime_error("an ns-3 simulation is open in this process; close it first");
     }
-    m_impl = std::make_unique<Impl>(settings, envelope);
+    m_impl = std::make_unique<Impl>(settings, envelope, receiveByType);
     g_open = true;
 }
 

@@ -26,18 +26,20 @@ namespace pysim
 class Simulation
 {
   public:
-    /// @param envelope the class that a received frame is handed over in
+    /// @param envelope      the class that a received frame is handed over in
+    /// @param receiveByType what a host's `receive` usually is, bound to its agent: the agent's
+    ///                      handlers are then called without going through it
     /// @throws std::runtime_error if another simulation of this process is still open
-    Simulation(const Settings& settings, PyObject* envelope);
+    Simulation(const Settings& settings, PyObject* envelope, PyObject* receiveByType);
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
     /**
-     * Let `host` live on a broker's node. A message goes to its `receive`, and an exception that
-     * comes back to its `receive_failed`; with the service model a message goes to
-     * `message_arrived`; a frame with a header of another form goes to `frame_arrived`.
-     * The other upcalls are `work`, `link_up` and `link_down`.
+     * Let `host` live on a broker's node. A message goes to its `receive`, which must be a slot,
+     * and an exception that comes back to its `receive_failed`; with the service model a message
+     * goes to `message_arrived`; a frame with a header of another form goes to `frame_arrived`. The
+     * other upcalls are `work`, `link_up` and `link_down`.
      */
     void Attach(uint32_t broker, PyObject* host, bool serviceModel);
     /// Forward in C++ alone on this broker, by RelayRoute's table.

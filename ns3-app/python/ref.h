@@ -68,6 +68,15 @@ class Ref
     PyObject* m_object{nullptr};
 };
 
+/// An order by identity.
+struct RefOrder
+{
+    bool operator()(const Ref& a, const Ref& b) const
+    {
+        return a.Get() < b.Get();
+    }
+};
+
 /// Take the exception that Python has just raised, with its traceback.
 inline Ref
 TakeException()

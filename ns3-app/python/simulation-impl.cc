@@ -4,6 +4,8 @@
 
 #include "ns3/simulator.h"
 
+#include <structmember.h>
+
 #include <stdexcept>
 
 using namespace ns3;
@@ -24,12 +26,27 @@ ServiceTime(const Ref& result)
                                                 : Time();
 }
 
+/// @return where an object keeps one of the __slots__ of its class, or nullptr
+PyObject**
+Slot(PyObject* object, const char* name)
+{
+    Ref descriptor(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), name));
+    if (!descriptor || !Py_IS_TYPE(descriptor.Get(), &PyMemberDescr_Type))
+    {
+        return nullptr;
+    }
+    const auto member = reinterpret_cast<PyMemberDescrObject*>(descriptor.Get())->d_member;
+    return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + member->offset);
+}
+
 } // namespace
 
-Simulation::Impl::Impl(const Settings& settings, PyObject* envelope)
+Simulation::Impl::Impl(const Settings& settings, PyObject* envelope, PyObject* receiveByType)
     : brokers(settings.brokers),
       envelope(Ref::Borrow(envelope)),
-      receiveName(PyUnicode_InternFromString("receive")),
+      receiveByType(PyInstanceMethod_Check(receiveByType)
+                        ? Ref::Borrow(PyInstanceMethod_GET_FUNCTION(receiveByType))
+                        : Ref()),
       books(settings.brokers),
       agents(settings.brokers),
       network(settings),
@@ -133,6 +150,29 @@ Simulation::Impl::Run(int64_t until, PyObject* progress)
     return nullptr;
 }
 
+const Simulation::Impl::Handlers*
+Simulation::Impl::HandlersOf(PyObject* receive)
+{
+    if (!PyMethod_Check(receive) || PyMethod_GET_FUNCTION(receive) != receiveByType.Get())
+    {
+        return nullptr;
+    }
+    Ref table(PyObject_GetAttrString(PyMethod_GET_SELF(receive), "_handlers"));
+    if (!table)
+    {
+        PyErr_Clear();
+        return nullptr;
+    }
+    const auto [found, isNew] = handlers.try_emplace(table, Handlers{});
+    PyObject* code = nullptr;
+    PyObject* handler = nullptr;
+    for (Py_ssize_t place = 0; isNew && PyDict_Next(table.Get(), &place, &code, &handler);)
+    {
+        found->second.at(PyLong_AsLong(code)) = handler;
+    }
+    return &found->second;
+}
+
 int64_t
 Simulation::Impl::Schedule(int64_t delay, PyObject* callback)
 {
@@ -171,6 +211,7 @@ PythonAgent::PythonAgent(Simulation::Impl& simulation,
       m_book(book),
       m_serviceModel(serviceModel),
       m_host(Ref::Borrow(host)),
+      m_receive(Slot(host, "receive")),
       m_receiveFailed(PyObject_GetAttrString(host, "receive_failed")),
       m_messageArrived(PyObject_GetAttrString(host, "message_arrived")),
       m_frameArrived(PyObject_GetAttrString(host, "frame_arrived")),
@@ -178,8 +219,8 @@ PythonAgent::PythonAgent(Simulation::Impl& simulation,
       m_linkUp(PyObject_GetAttrString(host, "link_up")),
       m_linkDown(PyObject_GetAttrString(host, "link_down"))
 {
-    if (!m_receiveFailed || !m_messageArrived || !m_frameArrived || !m_work || !m_linkUp ||
-        !m_linkDown)
+    if (!m_receive || !m_receiveFailed || !m_messageArrived || !m_frameArrived || !m_work ||
+        !m_linkUp || !m_linkDown)
     {
         PyErr_Clear();
         throw std::runtime_error("a host lacks one of its upcalls");
@@ -212,13 +253,29 @@ PythonAgent::Receive(const Ref& sender, const Ref& envelope, const Ref& bytes)
         return;
     }
     m_book.EnterReceived(bytes.Get());
-    PyObject* arguments[] = {m_host.Get(), sender.Get(), envelope.Get()};
-    Ref result(PyObject_VectorcallMethod(m_simulation.receiveName.Get(), arguments, 3, nullptr));
+    Ref result(Hand(sender.Get(), envelope.Get()));
     if (!result)
     {
         Ref error = TakeException();
         m_simulation.Call(m_receiveFailed.Get(), sender.Get(), envelope.Get(), error.Get());
     }
+}
+
+PyObject*
+PythonAgent::Hand(PyObject* sender, PyObject* envelope)
+{
+    if (m_known.Get() != *m_receive)
+    {
+        m_known = Ref::Borrow(*m_receive);
+        m_handlers = m_simulation.HandlersOf(m_known.Get());
+        m_agent = m_handlers ? PyMethod_GET_SELF(m_known.Get()) : nullptr;
+    }
+    const uint8_t type = reinterpret_cast<EnvelopeObject*>(envelope)->type;
+    PyObject* arguments[] = {m_agent, sender, envelope};
+    return m_handlers && (*m_handlers)[type]
+               ? PyObject_Vectorcall((*m_handlers)[type], arguments, 3, nullptr)
+               : PyObject_Vectorcall(
+                     m_known.Get(), arguments + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
 }
 
 void

@@ -11,7 +11,9 @@
 
 #include "ns3/event-id.h"
 
+#include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -36,7 +38,10 @@ struct Simulation::Impl
         Ref callback;
     };
 
-    Impl(const Settings& settings, PyObject* envelope);
+    /// The handlers of an agent's class by message type; nullptr where it has none.
+    using Handlers = std::array<PyObject*, 256>;
+
+    Impl(const Settings& settings, PyObject* envelope, PyObject* receiveByType);
     ~Impl();
 
     /// Call Python; nothing is called any more once an upcall has failed.
@@ -51,6 +56,9 @@ struct Simulation::Impl
     /// @return None, or nullptr with the exception of the upcall that failed
     PyObject* Run(int64_t until, PyObject* progress);
 
+    /// @return the handlers of an agent whose `receive` goes by a message's type, else nullptr
+    const Handlers* HandlersOf(PyObject* receive);
+
     int64_t Schedule(int64_t delay, PyObject* callback);
     void Fire(int64_t ticket);
     void Cancel(int64_t ticket);
@@ -61,8 +69,9 @@ struct Simulation::Impl
     }
 
     const uint32_t brokers;
-    const Ref envelope; ///< the class
-    const Ref receiveName;
+    const Ref envelope;      ///< the class
+    const Ref receiveByType; ///< the function that a Broker receives by, unless it has its own
+    std::map<Ref, Handlers, RefOrder> handlers;       ///< by the table that they come from
     std::vector<AgentBook> books;                     ///< by broker
     std::vector<Ref> outlets;                         ///< each an Outlet
     std::vector<std::unique_ptr<BrokerAgent>> agents; ///< outlive the applications that call them
@@ -91,11 +100,17 @@ class PythonAgent : public BrokerAgent
   private:
     /// Hand a message to the agent itself; what it raises is for the host.
     void Receive(const Ref& sender, const Ref& envelope, const Ref& bytes);
+    /// @return what the agent's handler returned, or nullptr with a Python error
+    PyObject* Hand(PyObject* sender, PyObject* envelope);
 
     Simulation::Impl& m_simulation;
     AgentBook& m_book;
     const bool m_serviceModel;
     Ref m_host;
+    PyObject** m_receive; ///< the host's slot: it changes when the agent does
+    Ref m_known;          ///< what stood there when we looked last, and what it comes down to:
+    PyObject* m_agent{nullptr};
+    const Simulation::Impl::Handlers* m_handlers{nullptr};
     Ref m_receiveFailed;
     Ref m_messageArrived;
     Ref m_frameArrived;

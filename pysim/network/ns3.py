@@ -28,6 +28,7 @@ from pysim.network.transport import (
     Upcalls,
 )
 from pysim.wire import Envelope
+from pysim.wire.envelope import receive_by_type
 
 TcpProfile = Literal["linux", "lean", "stock"]
 TCP_PROFILES: tuple[TcpProfile, ...] = ("linux", "lean", "stock")
@@ -87,9 +88,11 @@ class Ns3Transport:
     def __init__(self, settings: Ns3Settings) -> None:
         _allow_open_files(settings)
         self._settings = settings
-        self._native = _native()
+        self._native = native_library()
         self._links = LinkSettings()
-        self._simulation = self._native.Simulation(self._native_settings(), Envelope)
+        self._simulation = self._native.Simulation(
+            self._native_settings(), Envelope, receive_by_type
+        )
         self._bind_functions()
         self._lay_underlay()
 
@@ -312,7 +315,7 @@ class NativeBooks:
 
 
 @cache
-def _native() -> Any:
+def native_library() -> Any:
     """The C++ namespace of the native library."""
     directory = Path(str(distribution("pysim").locate_file("pysim/network/native")))
     library = directory / "libpysim-ns3.so"

@@ -576,8 +576,8 @@ def test_the_application_is_a_citizen_of_ns3() -> None:
         """
         import importlib.util, cppyy
         from pathlib import Path
-        from pysim.network.ns3 import _native
-        _native()
+        from pysim.network.ns3 import native_library
+        native_library()
         root = Path(importlib.util.find_spec("ns3").submodule_search_locations[0])
         cppyy.add_include_path(str(root / "include"))
         cppyy.include("ns3/type-id.h")
