@@ -4,12 +4,9 @@ It knows the command line of `pysim run` and nothing else of experiments. A task
 goes wrong with a run becomes its outcome, and the others go on.
 """
 
-import ctypes
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -24,14 +21,13 @@ from pyspark import SparkContext, TaskContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 
+from analysis import runners
+
 _GROUP = "pysim-sweep"
 _PAUSE = 0.2  # seconds between two looks at the outcomes
 _START_PATIENCE = 60.0  # seconds until the first worker of a cluster is ready
 _CANCEL_PATIENCE = 15.0  # seconds until a cancelled job has ended
-_STOP_PATIENCE = 5.0  # seconds that a run has to clear up when its time is over
 _AFTERLIFE = 2.0  # seconds in which what a dead worker left running has died too
-_TIME_IS_OVER = 124  # as the command `timeout` says it
-_PR_SET_PDEATHSIG = 1
 
 
 class SweepError(OSError):
@@ -186,56 +182,16 @@ def _run(task: Task, limits: Limits) -> str:
         file = Path(directory, task.file)
         file.write_text(task.configuration, encoding="utf-8")
         options = ["--out", task.directory, "--name", task.run, "--quiet"]
-        command = [sys.executable, "-m", "pysim", "run", str(file), *options]
         if task.replace:
-            command.append("--force")
+            options.append("--force")
         for _ in range(limits.attempts):
-            code, words = _supervised(command, limits.seconds)
+            code, words = runners.run(["run", str(file), *options], limits.seconds)
             if code == 0:
                 return ""
             if code > 0:
                 return _complaint(words, code)
     killer = signal.Signals(-code).name
     return f"killed by {killer}, {limits.attempts} times; the machine may lack memory"
-
-
-def _supervised(command: Sequence[str], seconds: float) -> tuple[int, str]:
-    """Exit code and standard error of a process that dies with us, and when its time is over."""
-    die_with_parent = partial(_die_with, os.getpid(), ctypes.CDLL(None).prctl)
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        preexec_fn=die_with_parent,
-    ) as child:
-        try:
-            _, words = child.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            _stop(child)
-            return _TIME_IS_OVER, f"stopped after {seconds:g} s, which is the time limit"
-        except BaseException:
-            child.kill()
-            raise
-    return child.returncode, words
-
-
-def _die_with(parent: int, prctl: Any) -> None:
-    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it was too late already
-        os._exit(1)
-
-
-def _stop(child: "subprocess.Popen[str]") -> None:
-    child.terminate()
-    try:
-        child.communicate(timeout=_STOP_PATIENCE)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.communicate()
 
 
 def _complaint(words: str, code: int) -> str:

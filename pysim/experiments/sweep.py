@@ -25,7 +25,7 @@ from pysim.experiments.plan import prepare
 from pysim.experiments.run import portable
 from pysim.experiments.schema import FieldError, convert, join, shown
 
-SECONDS_TO_START = 1.5
+SECONDS_TO_START = 0.3
 SECONDS_PER_HOP = {"ns3": 40e-6, "memory": 15e-6}
 """Rules of thumb for runs of which none is complete yet."""
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import dpkt
@@ -14,7 +15,7 @@ from tests.analysis.standalone import Cluster
 
 EXPERIMENT = """
 name = "cluster"
-duration = "6 s"
+duration = "30 s"          # long enough that some are left when the worker dies
 repeat = 2
 
 [topology]
@@ -73,15 +74,14 @@ def wait_for_a_run(folder: Path, process: "subprocess.Popen[str]") -> None:
         time.sleep(0.05)
 
 
-def simulations(folder: Path) -> list[str]:
-    """The command lines of processes that work on runs in the folder."""
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            lines.append(path.read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue
-    return [line for line in lines if f"--out {folder}" in line]
+def simulations(folder: Path) -> list[int]:
+    """The processes of runs, by the captures in the folder that they have open."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):  # a process that has ended since
+            if str(path.readlink()).startswith(f"{folder}/results/"):
+                found.add(int(path.parts[2]))
+    return sorted(found)
 
 
 def packets_in(captures: Path) -> int:

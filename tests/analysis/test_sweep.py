@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from analysis.sweep import Limits, Task, _run
 from pysim.cli import main
+from tests.analysis.processes import awaited, is_alive, run_of, server_of
 from tests.analysis.test_java import java_home, says
 from tests.disks import mounted_disk
 from tests.experiments.files import SMALL
@@ -111,7 +112,7 @@ def test_a_dry_run_lists_everything_and_runs_nothing(pysim: Command, folder: Pat
     assert lines[6] == "to run       4 of 4"
     assert lines[7] == (
         "time         about 0:03 with 2 runs at a time (a rule of thumb:"
-        " 1.5 s to start a run, 15 us for each message on each link)"
+        " 0.3 s to start a run, 15 us for each message on each link)"
     )
     assert lines[8].startswith("disk         at most 0 B of captures; ")
     assert names(folder) == ["small.toml"]
@@ -240,39 +241,34 @@ def test_an_index_that_does_not_fit_on_the_disk_is_one_sentence(
     assert (tight_disk / "out" / "sweep.json").read_bytes() == before
 
 
-def children(process: int) -> list[int]:
-    return [
-        int(child)
-        for path in Path(f"/proc/{process}/task").glob("*/children")
-        for child in path.read_text().split()
-    ]
-
-
-def kill_children(times: int) -> None:
-    """Kill processes that this one starts, each once."""
+def kill_each(find: Callable[[int], int | None], times: int) -> None:
+    """Kill processes that this one has started, each once, when they are at work."""
     killed: set[int] = set()
     while len(killed) < times:
-        for child in children(os.getpid()):
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-            if child not in killed and b"pysim" in command:
-                os.kill(child, signal.SIGKILL)
-                killed.add(child)
+        found = find(os.getpid())
+        if found and found not in killed and run_of(os.getpid()):
+            os.kill(found, signal.SIGKILL)
+            killed.add(found)
         time.sleep(0.01)
 
 
+@pytest.mark.parametrize("find", [run_of, server_of])
 @pytest.mark.parametrize(
     ("times", "error"), [(1, ""), (2, "killed by SIGKILL, 2 times; the machine may lack memory")]
 )
-def test_a_run_that_is_killed_is_tried_again(folder: Path, times: int, error: str) -> None:
-    killer = threading.Thread(target=kill_children, args=[times])
+def test_a_run_that_is_killed_is_tried_again(
+    folder: Path, find: Callable[[int], int | None], times: int, error: str
+) -> None:
+    killer = threading.Thread(target=kill_each, args=[find, times])
     killer.start()
-    task = Task("seed1", "small.toml", SMALL, str(folder / "out"), False)
+    text = SMALL.replace('duration = "4 s"', 'duration = "400 s"')
+    task = Task("seed1", "small.toml", text, str(folder / "out"), False)
     assert _run(task, Limits(60.0, attempts=2)) == error
     killer.join()
     assert (folder / "out" / "manifest.json").exists() == (not error)
 
 
-def test_a_simulation_dies_with_its_worker(folder: Path) -> None:
+def test_a_simulation_and_its_server_die_with_their_worker(folder: Path) -> None:
     (folder / "long.toml").write_text(LONG)
     script = (
         "import pathlib\n"
@@ -281,15 +277,13 @@ def test_a_simulation_dies_with_its_worker(folder: Path) -> None:
         "_run(Task('x', 'long.toml', text, 'out/x', False), Limits(1000.0))\n"
     )
     worker = subprocess.Popen([sys.executable, "-c", script])
-    while not (found := children(worker.pid)) or not (folder / "out" / ".x.partial").exists():
-        assert worker.poll() is None
-        time.sleep(0.05)
+    awaited((folder / "out" / ".x.partial").exists)
+    found = [server_of(worker.pid), run_of(worker.pid)]
     worker.kill()
     worker.wait()
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{found[0]}").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not Path(f"/proc/{found[0]}").exists()
+    assert all(found)
+    for process in found:
+        awaited(lambda process=process: not is_alive(process), 20.0)
 
 
 def test_an_interrupted_sweep_keeps_what_is_complete_and_leaves_nothing_else(
