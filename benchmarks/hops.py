@@ -23,7 +23,6 @@ import networkx as nx
 
 import topologies
 from pysim.brokers import Broker, EventForwarding, SubscriptionForwarding
-from pysim.brokers.subscription_forwarding import TableEntry
 from pysim.filters import Filter, Operator, Predicate
 from pysim.network.ns3 import Ns3Settings, Ns3Transport
 from pysim.network.simulation import Simulation
@@ -55,9 +54,8 @@ class Router(SubscriptionForwarding):
 
     def fill(self, routes: Mapping[BrokerId, list[BrokerId]]) -> None:
         for origin, neighbors in routes.items():
-            entry = self._table[topic_filter(origin)] = TableEntry()
-            entry.subscribers.update(neighbors)
-            self._index.insert(entry, topic_filter(origin))
+            for neighbor in neighbors:
+                self.enter(neighbor, topic_filter(origin))
 
 
 class RecodingRouter(Router):

@@ -18,32 +18,20 @@ Adler32(uint32_t checksum, const uint8_t* data, size_t size)
 {
     constexpr uint32_t MODULUS = 65521;
     constexpr size_t BLOCK = 5552; // so many bytes cannot overflow the sums
-    constexpr size_t STEP = 16;    // bytes at a time, in loops that the compiler makes vectors of
     uint32_t low = checksum & 0xffff;
     uint32_t high = checksum >> 16;
     while (size > 0)
     {
-        const uint8_t* end = data + std::min(size, BLOCK);
-        size -= end - data;
-        for (; data + STEP <= end; data += STEP)
-        {
-            uint32_t sum = 0;
-            uint32_t weighted = 0;
-            for (size_t i = 0; i < STEP; i++)
-            {
-                sum += data[i];
-                weighted += (STEP - i) * data[i];
-            }
-            high += STEP * low + weighted;
-            low += sum;
-        }
-        for (; data < end; data++)
+        const size_t block = std::min(size, BLOCK);
+#pragma GCC unroll 16
+        for (const uint8_t* end = data + block; data < end; data++)
         {
             low += *data;
             high += low;
         }
         low %= MODULUS;
         high %= MODULUS;
+        size -= block;
     }
     return high << 16 | low;
 }

@@ -66,14 +66,34 @@ Open(PyObject*, PyObject* frame)
                             : PyObject_CallOneArg(g_codec.refuseFrame.Get(), frame);
 }
 
+/// The type code of a message, or -1 with a Python error; most are of the same class as the last.
+long
+CodeOf(PyObject* message)
+{
+    static Ref& lastClass = *new Ref; // held, lest another class come to the same place
+    static long lastCode = 0;
+    auto const itsClass = reinterpret_cast<PyObject*>(Py_TYPE(message));
+    if (itsClass != lastClass.Get())
+    {
+        Ref code(PyObject_GetAttr(message, g_codeName));
+        const long number = code ? PyLong_AsLong(code.Get()) : -1;
+        if (number < 0)
+        {
+            return -1;
+        }
+        lastCode = number;
+        lastClass = Ref::Borrow(itsClass);
+    }
+    return lastCode;
+}
+
 /// Encode a message into a frame of its own.
 PyObject*
 Sealed(PyObject* message, uint32_t origin, uint32_t sequence, uint16_t flags)
 {
     Ref body(PyObject_CallOneArg(g_codec.encode.Get(), message));
-    Ref code(body ? PyObject_GetAttr(message, g_codeName) : nullptr);
-    const long type = code ? PyLong_AsLong(code.Get()) : -1;
-    if (type == -1 && PyErr_Occurred())
+    const long type = body ? CodeOf(message) : -1;
+    if (type < 0)
     {
         return nullptr;
     }

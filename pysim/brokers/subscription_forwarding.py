@@ -14,7 +14,7 @@ Fig. 2; the sections below are its operations, in its order. What this module se
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import Annotated, ClassVar, cast
 
 from pysim.brokers.base import Broker
@@ -34,10 +34,20 @@ Literal = Annotated[
 class TableEntry:
     """A pattern's line in the table; the index names it, which is quicker than the pattern."""
 
-    __slots__ = ("subscribers",)
+    __slots__ = ("receivers", "subscribers")
 
     def __init__(self) -> None:
         self.subscribers: set[BrokerId] = set()
+        self.receivers: tuple[BrokerId, ...] = ()
+        """The subscribers in order, for the many events between two changes."""
+
+    def add(self, subscriber: BrokerId) -> None:
+        self.subscribers.add(subscriber)
+        self.receivers = tuple(sorted(self.subscribers))
+
+    def remove(self, subscriber: BrokerId) -> None:
+        self.subscribers.remove(subscriber)
+        self.receivers = tuple(sorted(self.subscribers))
 
 
 class SubscriptionForwarding(Broker):
@@ -68,19 +78,18 @@ class SubscriptionForwarding(Broker):
 
     def _route(self, sender: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
-        world = self.world
         message: Event = event.message  # type: ignore[assignment]  # the only type with a handler
         matching = self._index.match(message.attributes)
+        receivers: Sequence[BrokerId]
         if len(matching) == 1:  # needs no union
-            subscribers = matching.pop().subscribers
+            receivers = matching.pop().receivers
         else:
-            subscribers = set().union(*[entry.subscribers for entry in matching])
-        receivers = sorted(subscribers)
-        own = world.id
-        if own in receivers:
-            self.deliver_locally(event)
+            receivers = sorted(set().union(*[entry.subscribers for entry in matching]))
+        own = self.world.id
         for receiver in receivers:
-            if receiver != sender and receiver != own:
+            if receiver == own:
+                self.deliver_locally(event)
+            elif receiver != sender:
                 self.forward(receiver, event)
 
     on_event = _route
@@ -114,16 +123,15 @@ class SubscriptionForwarding(Broker):
             for neighbor in self.concerned(subscriber, self.subscribers(pattern)):
                 self.untell(neighbor, pattern)
 
-    def concerned(self, subscriber: BrokerId, others: Set[BrokerId]) -> Iterator[BrokerId]:
+    def concerned(self, subscriber: BrokerId, others: Set[BrokerId]) -> Collection[BrokerId]:
         """The neighbors for whom it matters that `subscriber` comes or goes beside `others`.
 
         If there are no others, all neighbors but the subscriber itself; if there is one, that one,
         unless it is self; else none.
         """
         if not others:
-            yield from (n for n in self.world.neighbors if n != subscriber)
-        elif len(others) == 1:
-            yield from others - {self.world.id}
+            return [n for n in self.world.neighbors if n != subscriber]
+        return others - {self.world.id} if len(others) == 1 else ()
 
     # The table
 
@@ -148,7 +156,7 @@ class SubscriptionForwarding(Broker):
             self._index.insert(entry, pattern)
         elif subscriber in entry.subscribers:
             return False
-        entry.subscribers.add(subscriber)
+        entry.add(subscriber)
         return True
 
     def strike(self, subscriber: BrokerId, pattern: Filter) -> bool:
@@ -156,7 +164,7 @@ class SubscriptionForwarding(Broker):
         entry = self._table.get(pattern)
         if entry is None or subscriber not in entry.subscribers:
             return False
-        entry.subscribers.remove(subscriber)
+        entry.remove(subscriber)
         if not entry.subscribers:
             del self._table[pattern]
             self._index.remove(entry)
