@@ -20,7 +20,7 @@ settles beyond the paper:
 - A link that comes or goes without a reconfiguration is treated as in STRAWMAN.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Set
 from typing import ClassVar, cast
 
 from pysim.brokers.subscription_forwarding import Literal, SubscriptionForwarding
@@ -196,9 +196,9 @@ class ReconfigurationPath(SubscriptionForwarding):
         if not any(sender == after and pattern in added for after, added in ignored):
             self.remove_subscriber(sender, pattern)
 
-    def concerned(self, subscriber: BrokerId, others: Set[BrokerId]) -> Iterator[BrokerId]:
+    def concerned(self, subscriber: BrokerId, others: Set[BrokerId]) -> Collection[BrokerId]:
         awake = self._awake()
-        return (n for n in super().concerned(subscriber, others) if n in awake)
+        return [n for n in super().concerned(subscriber, others) if n in awake]
 
     def _forward(self, subscriber: BrokerId, event: Envelope) -> None:
         if subscriber >= 0:  # there is nothing where a lost link led to

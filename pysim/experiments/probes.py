@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
+from pysim.brokers import Broker, protocols
 from pysim.experiments.plan import Plan
 from pysim.filters import Filter
 from pysim.network.causes import CauseRow
@@ -18,7 +19,7 @@ from pysim.network.outlet import Send
 from pysim.network.simulation import Simulation
 from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
 from pysim.network.world import ClientId, World
-from pysim.wire import Envelope, Message, MessageId
+from pysim.wire import Envelope, Message
 from pysim.wire.messages import Activate, Event, Rec
 
 MISROUTED = "misrouted-events"
@@ -69,7 +70,7 @@ class Probes:
             for step in in_order(self._plan.faults):  # those of the same time come before us
                 simulation.transport.schedule(step.time, self.observer.overlay_changed)
         if "traffic" in self._asked:
-            watch_patterns(simulation)
+            watch_patterns(simulation, protocols()[self._plan.config.experiment.protocol.name])
             duration = round(self._plan.setting.duration * NANOSECONDS)
             self._traffic = Traffic(simulation.transport, duration)
 
@@ -130,14 +131,20 @@ def _bin(duration: int) -> int:
     return size
 
 
-def watch_patterns(simulation: Simulation) -> None:
-    """Record how many patterns each control message carries that is sent from now on."""
+def watch_patterns(simulation: Simulation, protocol: type[Broker]) -> None:
+    """Record how many patterns each control message carries that is sent from now on.
+
+    Only where the protocol has a handler for such messages: others do not send any.
+    """
     for host in simulation.hosts.values():
-        _watch_patterns_of(host.world)
+        if hasattr(protocol, "on_rec"):
+            _watch_rec(host.world)
+        if hasattr(protocol, "on_activate"):
+            _watch_activate(host.world)
 
 
-def _watch_patterns_of(world: World) -> None:
-    send, send_direct = world.send, world.send_direct
+def _watch_rec(world: World) -> None:
+    send = world.send
 
     def noted(neighbor: BrokerId, item: Message | Envelope) -> None:
         if isinstance(item, Rec):
@@ -147,15 +154,18 @@ def _watch_patterns_of(world: World) -> None:
                 world.record(CARRIED_ON_HEAD, carried)
         send(neighbor, item)
 
-    def noted_direct(
-        broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
-    ) -> None:
+    world.send = noted
+
+
+def _watch_activate(world: World) -> None:
+    send_direct = world.send_direct
+
+    def noted(broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp") -> None:
         if isinstance(item, Activate):
             world.record(CARRIED, len(item.patterns))
         send_direct(broker, item, protocol)
 
-    world.send = noted
-    world.send_direct = noted_direct  # type: ignore[method-assign]
+    world.send_direct = noted  # type: ignore[method-assign]
 
 
 class MisroutedEvents(Observer):
@@ -168,7 +178,7 @@ class MisroutedEvents(Observer):
     def __init__(self) -> None:
         super().__init__()
         self._misrouted: Counter[BrokerId] = Counter()
-        self._interest: dict[MessageId, int] = {}
+        self._interest: dict[tuple[BrokerId, int], int] = {}
         self._behind: dict[tuple[BrokerId, BrokerId], int] = {}
         self._overlay = nx.Graph()
 
@@ -207,7 +217,7 @@ class MisroutedEvents(Observer):
                 behind = self._behind.get((broker, neighbor))
                 if behind is None:
                     behind = self._beyond(broker, neighbor)
-                interest = self._interest.get(item.id)
+                interest = self._interest.get((item.origin, item.sequence))
                 if interest is None:
                     interest = self._interested_in(item)
                 if not interest & behind:
@@ -226,7 +236,7 @@ class MisroutedEvents(Observer):
         message = event.message
         assert isinstance(message, Event)
         found = _bits(iter(self.interested_brokers(message.attributes)))
-        self._interest[event.id] = found
+        self._interest[event.origin, event.sequence] = found
         return found
 
 
@@ -238,8 +248,9 @@ def _reached(overlay: nx.Graph, broker: BrokerId, neighbor: BrokerId) -> Iterato
     while fresh:
         here = fresh.pop()
         yield here
-        fresh += overlay.adj[here].keys() - seen
-        seen |= overlay.adj[here].keys()
+        beyond = set(overlay.neighbors(here)) - seen
+        fresh += beyond
+        seen |= beyond
 
 
 def _bits(brokers: Iterator[BrokerId]) -> int:

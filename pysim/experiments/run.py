@@ -1,8 +1,10 @@
 """One run, from a checked plan to a complete directory of results."""
 
 import dataclasses
+import gc
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter, time
@@ -29,6 +31,9 @@ from topologies import LatencyMatrix
 
 Progress = Callable[[int], None]
 
+_NEW_OBJECTS = 50_000
+"""How many make it worth while to look for garbage during a run, which makes hardly any cycles."""
+
 
 class RunError(Exception):
     """A run that went to its end and cannot be trusted; the text says why."""
@@ -49,10 +54,21 @@ def run(
     """
     require_free(final, replace)
     _require_space(plan, final)
-    with run_directory(final, replace) as directory:
+    with run_directory(final, replace) as directory, _little_garbage():
         result = _run_into(plan, directory, name, progress)
         manifests.write(result, directory)
     return result
+
+
+@contextmanager
+def _little_garbage() -> Iterator[None]:
+    """Let Python look for cycles less often: a run keeps most of what it makes to its end."""
+    before = gc.get_threshold()
+    gc.set_threshold(_NEW_OBJECTS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def portable(plan: Plan) -> Config:

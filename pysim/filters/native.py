@@ -7,6 +7,7 @@ that is asked first is the last in the list.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from sys import intern
 from typing import TypeAlias
 
@@ -35,6 +36,8 @@ _CODES = {
 }
 _LOW_CLOSED, _LOW_OPEN = 10, 11
 
+_MOST_COMPILED = 4096
+
 
 class NativeIndex(Engine[K]):
     """A `MatchingIndex` for any number of filters; `match` is native from its call to its end."""
@@ -42,10 +45,15 @@ class NativeIndex(Engine[K]):
     __slots__ = ()
 
     def insert(self, key: K, filter: Filter) -> None:
-        filter = canonical(filter)
-        program = _Program(filter)
-        decided = is_proven_by_count(filter) and not isinstance(filter, And)
-        self.enter(key, program.leaves, decided)
+        self.enter(key, *_compiled(filter))
+
+
+@lru_cache(_MOST_COMPILED)
+def _compiled(filter: Filter) -> tuple[list[Leaf], bool]:
+    """The leaves, and whether any trigger decides: most filters come to every broker of a run."""
+    filter = canonical(filter)
+    decided = is_proven_by_count(filter) and not isinstance(filter, And)
+    return _Program(filter).leaves, decided
 
 
 class _Program:

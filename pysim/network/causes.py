@@ -5,9 +5,9 @@ message or to a timer that some reconfiguration caused, all that it sends and sc
 same cause. What local clients do has none. A run that does not ask pays nothing for it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from pysim.network.host import Agent, Host
@@ -33,41 +33,38 @@ class Causes:
     def __init__(self) -> None:
         self.current: int | None = None
         self._under_way: dict[_Hop, int] = {}
-        self._handled: Counter[tuple[int, BrokerId, str]] = Counter()
+        self._handled: defaultdict[tuple[int, BrokerId, int], int] = defaultdict(int)
 
-    @contextmanager
-    def under(self, cause: int | None) -> Iterator[None]:
-        """Let all that happens meanwhile have this cause."""
+    def under(self, cause: int | None, act: Callable[..., None], *arguments: Any) -> None:
+        """Do something that has this cause, as has all that happens meanwhile."""
         before, self.current = self.current, cause
         try:
-            yield
+            act(*arguments)
         finally:
             self.current = before
 
     def bind(self, callback: Callable[[], None]) -> Callable[[], None]:
         """The same callback, with the cause of this moment whenever it is called."""
-        cause = self.current
-
-        def call() -> None:
-            with self.under(cause):
-                callback()
-
-        return call
+        return partial(self.under, self.current, callback)
 
     def sent(self, source: BrokerId, target: BrokerId, envelope: Envelope) -> None:
         if self.current is not None:
-            self._under_way[source, target, *envelope.id] = self.current
+            self._under_way[source, target, envelope.origin, envelope.sequence] = self.current
 
     def handled(self, source: BrokerId, target: BrokerId, envelope: Envelope) -> int | None:
         """Count a message that comes to an agent; the result is its cause."""
-        cause = self._under_way.pop((source, target, *envelope.id), None)
+        hop = (source, target, envelope.origin, envelope.sequence)
+        cause = self._under_way.pop(hop, None)
         if cause is not None:
-            self._handled[cause, target, type_name(envelope.type)] += 1
+            self._handled[cause, target, envelope.type] += 1
         return cause
 
     def rows(self) -> list[CauseRow]:
         """What was handled, by reconfiguration, broker and type."""
-        return [CauseRow(*key, messages) for key, messages in sorted(self._handled.items())]
+        return sorted(
+            CauseRow(cause, broker, type_name(code), messages)
+            for (cause, broker, code), messages in self._handled.items()
+        )
 
 
 class TracedWorld(World):
@@ -79,6 +76,9 @@ class TracedWorld(World):
         send = self.send
 
         def traced(neighbor: BrokerId, item: Message | Envelope) -> None:
+            if causes.current is None:
+                send(neighbor, item)
+                return
             envelope = item if isinstance(item, Envelope) else self.originate(item)
             send(neighbor, envelope)
             causes.sent(broker, neighbor, envelope)
@@ -108,22 +108,19 @@ class TracedHost(Host):
         causes, broker = self._causes, self.world.id
 
         def receive(sender: BrokerId, envelope: Envelope) -> None:
-            with causes.under(causes.handled(sender, broker, envelope)):
-                agent.receive(sender, envelope)
+            cause = causes.handled(sender, broker, envelope)
+            causes.under(cause, agent.receive, sender, envelope)
 
         self.receive = receive
 
     def link_up(self, neighbor: BrokerId) -> None:
-        with self._causes.under(self._cause_of_change(neighbor)):
-            super().link_up(neighbor)
+        self._causes.under(self._cause_of_change(neighbor), super().link_up, neighbor)
 
     def link_down(self, neighbor: BrokerId) -> None:
-        with self._causes.under(self._cause_of_change(neighbor)):
-            super().link_down(neighbor)
+        self._causes.under(self._cause_of_change(neighbor), super().link_down, neighbor)
 
     def link_replaced(self, replacement: Replacement) -> None:
-        with self._causes.under(replacement.reconfiguration):
-            super().link_replaced(replacement)
+        self._causes.under(replacement.reconfiguration, super().link_replaced, replacement)
 
     def _cause_of_change(self, neighbor: BrokerId) -> int | None:
         return self.notices.get(neighbor, BARE_NOTICE).reconfiguration

@@ -5,6 +5,7 @@ A family adds its types in a module of its own; nothing here or in older familie
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
@@ -13,6 +14,9 @@ import msgspec
 from pysim.filters import Filter, from_wire, to_wire
 
 _Body = TypeVar("_Body", bound="Message")
+
+_MOST_FILTERS = 4096
+"""How many filters are kept with their bytes: a run has few, and sends each of them very often."""
 
 
 class Message(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True, gc=False):
@@ -71,15 +75,29 @@ def type_name(code: int) -> str:
 
 def _to_builtins(value: Any) -> Any:
     if isinstance(value, Filter):
-        return to_wire(value)
+        return _encoded(value)
     raise NotImplementedError(f"a message cannot carry a {type(value).__name__}")
 
 
 def _from_builtins(kind: type, value: Any) -> Any:
     if kind is Filter:
-        return from_wire(value)
+        return _decoded(_encode(value))
     raise NotImplementedError(f"a message cannot carry a {kind.__name__}")
 
+
+@lru_cache(_MOST_FILTERS)
+def _encoded(filter: Filter) -> msgspec.Raw:
+    return msgspec.Raw(_encode(to_wire(filter)))
+
+
+@lru_cache(_MOST_FILTERS)
+def _decoded(encoded: bytes) -> Filter:
+    """One filter object for equal bytes, which alone tell 1 from 1.0 and from true."""
+    return from_wire(_decode(encoded))
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder().decode
 
 _TYPES: dict[int, MessageType] = {}
 DECODERS: dict[int, Callable[[bytes], Any]] = {}

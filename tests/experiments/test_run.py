@@ -1,5 +1,6 @@
 """A run: complete results that say what was run, the same ones every time, or nothing at all."""
 
+import gc
 import json
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from pysim.experiments.config import ConfigError, load
 from pysim.experiments.directory import RunDirectoryError
 from pysim.experiments.manifest import Manifest, read, versions
 from pysim.experiments.plan import prepare
+from pysim.experiments.probes import CARRIED, CARRIED_ON_HEAD
 from pysim.experiments.run import RunError, run
 from pysim.network.host import AgentError
 from pysim.network.simulation import Simulation
@@ -263,6 +265,37 @@ def test_a_run_that_is_there_is_kept_unless_it_may_be_replaced(tmp_path: Path) -
     assert read(tmp_path / "run") == first
     second = run(other, tmp_path / "run", "seed2", replace=True)
     assert read(tmp_path / "run") == second != first
+
+
+def test_garbage_is_collected_as_before_when_a_run_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = gc.get_threshold()
+    meanwhile = []
+    balance = Simulation.balance
+    monkeypatch.setattr(
+        Simulation, "balance", lambda self: meanwhile.append(gc.get_threshold()) or balance(self)
+    )
+    run(small_plan(tmp_path), tmp_path / "run", "seed1")
+    assert meanwhile[0][0] > before[0]
+    assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize(
+    ("protocol", "recorded"),
+    [
+        ("subscription-forwarding", set()),
+        ("informed-link-activation", {CARRIED}),
+        ("reconfiguration-path", {CARRIED, CARRIED_ON_HEAD}),
+    ],
+)
+def test_patterns_are_counted_where_messages_carry_any(
+    tmp_path: Path, protocol: str, recorded: set[str]
+) -> None:
+    lively = LIVELY | {"network": {"backend": "memory"}}
+    plan = small_plan(tmp_path, **lively, measure=["traffic"], protocol={"name": protocol})
+    run(plan, tmp_path / "run", "seed1")
+    assert {name for _, name, *_ in rows(tmp_path / "run", "records")} == recorded
 
 
 def test_progress_hears_the_simulated_time(tmp_path: Path) -> None:

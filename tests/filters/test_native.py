@@ -306,6 +306,15 @@ def test_references_are_given_back(text: str, make_key: Callable[[], Any]) -> No
     assert sys.getrefcount(key) == before
 
 
+def test_indexes_with_equal_filters_know_nothing_of_each_other() -> None:
+    one, other = NativeIndex[str](), NativeIndex[str]()
+    for index in (one, other):
+        index.insert("key", parse('a = 1 and (b = 2 or c prefix "x")'))
+    one.remove("key")
+    assert one.match({"a": 1, "b": 2}) == set()
+    assert other.match({"a": 1, "b": 2}) == {"key"}
+
+
 @pytest.mark.parametrize("is_slowly_hashed", [False, True])
 def test_a_cycle_through_a_key_is_collected(is_slowly_hashed: bool) -> None:
     target: Any = Key()

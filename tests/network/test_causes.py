@@ -20,7 +20,7 @@ from pysim.network import (
     Simulation,
     TypeCost,
 )
-from pysim.network.causes import CauseRow
+from pysim.network.causes import CauseRow, Causes
 from pysim.network.ns3 import Ns3Settings, Ns3Transport
 from pysim.workloads.operations import Operation
 
@@ -115,3 +115,17 @@ def test_a_service_model_hides_no_cause():
         for costs in (None, TypeCost(0.000_3))
     )
     assert at_once == served
+
+
+def test_a_cause_ends_with_what_it_caused_even_if_that_fails():
+    causes, seen = Causes(), []
+
+    def fail(why):
+        seen.append((causes.current, why))
+        raise ZeroDivisionError(why)
+
+    with pytest.raises(ZeroDivisionError):
+        causes.under(1, causes.under, 2, fail, "inner")
+    causes.under(1, seen.append, "outer")
+    assert seen == [(2, "inner"), "outer"]
+    assert causes.current is None

@@ -154,6 +154,46 @@ def test_a_wrong_body_names_its_place(kind: type[Envelope]) -> None:
         kind.open(frame).message  # noqa: B018
 
 
+def received(*body: object) -> Message:
+    encoded = msgspec.msgpack.encode(body)
+    frame = struct.pack(">IBBHII", HEADER_SIZE + len(encoded), 1, Subscribe.CODE, 0, 3, 4) + encoded
+    return Envelope.open(frame).message
+
+
+def test_equal_filters_come_as_one_object() -> None:
+    one, other = (received([0, [3, "a", 1], [12, "b"]]) for _ in range(2))
+    assert isinstance(one, Subscribe)
+    assert isinstance(other, Subscribe)
+    assert one.filter is other.filter
+
+
+def test_values_that_are_equal_to_python_only_are_told_apart() -> None:
+    for _ in range(2):  # the second time all that is known is known
+        for form in ([3, "a", 1], [1, [3, "a", 1]], [3, "a", 1.0], [3, "a", 0]):
+            assert isinstance(received(form), Subscribe)
+        with pytest.raises(WireError, match=r"a float or a string, found True at \$\[2\]"):
+            received([3, "a", True])
+        with pytest.raises(WireError, match=r"a float or a string, found False at \$\[1\]\[2\]"):
+            received([1, [3, "a", False]])
+        with pytest.raises(WireError, match=r"a code from 0 to 16, found True at \$\[0\]"):
+            received([True, [3, "a", 1]])
+
+
+@pytest.mark.parametrize("junk", [{"a": 1}, [3, "a", {"b": 1}], [3, [1], 2], [2, {}], None, "x"])
+def test_what_is_no_filter_is_refused_again_and_again(junk: object) -> None:
+    words = []
+    for _ in range(2):
+        with pytest.raises(WireError, match=r"malformed subscribe from 3:4: Expected") as refused:
+            received(junk)
+        words.append(str(refused.value))
+    assert words[0] == words[1]
+
+
+def test_a_message_carries_filters_and_no_other_objects() -> None:
+    with pytest.raises(NotImplementedError, match="a message cannot carry a slice"):
+        Envelope.seal(Subscribe(slice(1)), 1, 2)  # type: ignore[arg-type]
+
+
 @each_kind
 def test_a_message_over_the_limit_is_not_made(kind: type[Envelope]) -> None:
     with pytest.raises(WireError, match=r"the event would be .* the limit is 1048576"):
