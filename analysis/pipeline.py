@@ -229,9 +229,9 @@ def _in_a_sentence(run: FinishedRun) -> Iterator[None]:
     """What goes wrong inside Spark comes with pages of traces; a reader needs one line of them."""
     try:
         yield
-    except BooksError:
-        raise
     except OSError as error:
+        if error.errno is None:  # a sentence of ours, which names the run
+            raise
         raise AnalysisError(f"{run.directory} cannot be analysed: {error}") from error
     except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
