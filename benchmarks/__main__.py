@@ -167,7 +167,7 @@ demo: see `benchmarks/analysis.py`.
 What it does not show: absolute times are this machine's; compare ratios. Matching against large
 tables costs more than against the hundred filters of this workload. The build of the interpreter
 matters: what Python adds to a hop is mostly code that is not in the processor's caches. A Python
-built as a shared library without profile-guided optimization, such as pyenv's default, has far more
+built as a shared library without profile-guided optimization, such as pyenv's default, has more
 of it than those of Linux distributions.
 
 {table}
