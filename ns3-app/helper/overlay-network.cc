@@ -91,7 +91,7 @@ OverlayNetwork::OverlayNetwork(const Settings& settings)
     : m_settings(settings),
       m_routes(Create<NextHopTable>(settings.ground == "matrix"))
 {
-    m_queueDiscs = ApplyTcpProfile(settings.tcp);
+    m_queueDiscs = ApplyTcpProfile(settings.tcp, settings.capturePolicy != "none");
     Config::SetGlobal("SimulatorImplementationType",
                       StringValue("pysim::InterruptibleSimulatorImpl"));
     RngSeedManager::SetSeed(1 + settings.seed % 0x7fffffff); // ns-3 takes no zero

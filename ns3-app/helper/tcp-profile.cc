@@ -13,10 +13,10 @@ namespace pysim
 {
 
 bool
-ApplyTcpProfile(const std::string& name)
+ApplyTcpProfile(const std::string& name, bool isCaptured)
 {
     Config::Reset(); // an earlier simulation of this process may have left another profile
-    Config::SetGlobal("ChecksumEnabled", BooleanValue(true));
+    Config::SetGlobal("ChecksumEnabled", BooleanValue(isCaptured));
     Config::SetDefault("ns3::PcapFileWrapper::NanosecMode", BooleanValue(true));
     if (name == "stock")
     {

@@ -14,9 +14,12 @@ namespace pysim
  *   lean    the same without timestamps and SACK, for speed; 12 bytes a segment fewer
  *   stock   ns-3's own defaults, with its queue discs; only for comparison
  *
+ * Checksums are computed only where somebody may check them: in captures. No link of ns-3 changes a
+ * byte, it loses packets whole.
+ *
  * @return whether the profile wants queue discs above the devices
  */
-bool ApplyTcpProfile(const std::string& name);
+bool ApplyTcpProfile(const std::string& name, bool isCaptured);
 
 } // namespace pysim
 
