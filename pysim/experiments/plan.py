@@ -4,11 +4,13 @@ A plan holds what the configuration means: the overlay and what is beneath it, w
 goes wrong, what a broker's CPU costs. It builds no network and writes no file.
 """
 
+import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -38,7 +40,14 @@ from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
 from pysim.network.world import LinkNotice
 from pysim.units import Duration, Size
-from pysim.workloads import Estimate, Setting, Workload, WorkloadError
+from pysim.workloads import (
+    Estimate,
+    InputFile,
+    Setting,
+    Workload,
+    WorkloadError,
+    input_files,
+)
 
 _HANDSHAKE_BITS = 8 * 128  # what a link carries of one packet of a handshake at most
 _MARGIN = 0.001
@@ -72,8 +81,7 @@ def _prepare(config: Config) -> Plan:
     experiment = config.experiment
     ground = Ground(experiment, config.folder)
     _check_tree(experiment, ground)
-    workload = experiment.workload.parameters
-    assert isinstance(workload, Workload)
+    workload = _located(experiment, config.folder, ground.inputs)
     streams = Streams(experiment.seed)
     setting = Setting(len(ground.overlay), experiment.duration, streams)
     estimate = _checked_workload(workload, setting, experiment, ground)
@@ -90,6 +98,20 @@ def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
         topologies.require_tree(ground.overlay)
     except topologies.TopologyError as error:
         raise FieldError("", f"{error}, and {protocol} needs a tree") from None
+
+
+def _located(experiment: tables.Experiment, folder: Path, inputs: dict[str, str]) -> Workload:
+    """The workload with its tables found from anywhere; what they hold is noted."""
+    workload = experiment.workload.parameters
+    assert isinstance(workload, Workload)
+    found = {}
+    for key, file in input_files(workload).items():
+        path = folder / file
+        found[key] = InputFile(path)
+        if path.is_file():
+            with path.open("rb") as content:
+                inputs[file] = hashlib.file_digest(content, "sha256").hexdigest()
+    return msgspec.structs.replace(workload, **found)
 
 
 def _checked_workload(

@@ -27,6 +27,7 @@ from pysim.network.memory import MemoryTransport
 from pysim.network.simulation import Simulation
 from pysim.network.transport import LinkSettings, Transport
 from pysim.units import readable
+from pysim.workloads import input_files
 from topologies import LatencyMatrix
 
 Progress = Callable[[int], None]
@@ -76,11 +77,15 @@ def portable(plan: Plan) -> Config:
     experiment = plan.config.experiment
     named = {"topology": experiment.topology, "network.underlay": experiment.network.underlay}
     files = {
-        f"{key}.file": str((plan.config.folder / file).absolute())
+        f"{key}.file": file
         for key, table in named.items()
         if (file := getattr(table and table.parameters, "file", None))
     }
-    return plan.config.set(files)
+    tables = input_files(experiment.workload.parameters)
+    files |= {f"workload.{key}": file for key, file in tables.items()}
+    return plan.config.set(
+        {key: str((plan.config.folder / file).absolute()) for key, file in files.items()}
+    )
 
 
 def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None) -> Manifest:

@@ -24,6 +24,7 @@ from pysim.experiments.manifest import Manifest
 from pysim.experiments.plan import prepare
 from pysim.experiments.run import portable
 from pysim.experiments.schema import FieldError, convert, join, shown
+from pysim.workloads import input_files
 
 SECONDS_TO_START = 0.3
 SECONDS_PER_HOP = {"ns3": 40e-6, "memory": 15e-6}
@@ -310,6 +311,8 @@ def _essence(
     for table in (essence["topology"], essence["network"].get("underlay", {})):
         if file := table.get("file"):
             table["file"] = f"{Path(file).name} {inputs.get(file)}"
+    for key, file in input_files(experiment.workload.parameters).items():
+        essence["workload"][key] = f"{Path(file).name} {inputs.get(file)}"
     return essence
 
 

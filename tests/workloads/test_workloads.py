@@ -14,9 +14,11 @@ from pysim.units import Duration, Frequency, Share, Size
 from pysim.wire import Envelope
 from pysim.wire.messages import Event
 from pysim.workloads import (
+    Auctions,
     Flood,
     Operation,
     Patterns,
+    Recorded,
     Script,
     Setting,
     Workload,
@@ -46,7 +48,13 @@ def seconds(operation: Operation) -> float:
 
 
 def test_the_registry_knows_every_kind() -> None:
-    assert dict(kinds()) == {"flood": Flood, "patterns": Patterns, "script": Script}
+    assert dict(kinds()) == {
+        "auctions": Auctions,
+        "flood": Flood,
+        "patterns": Patterns,
+        "recorded": Recorded,
+        "script": Script,
+    }
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

@@ -1,0 +1,204 @@
+"""The workload of the pruning paper (Bittner and Hinze, Sec. 5.2): who wants and who offers books.
+
+It says where and when; `auction_model` says what.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from operator import attrgetter
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from pysim.units import Duration, Frequency, Share
+from pysim.workloads import books
+from pysim.workloads.auction_model import (
+    CLASSES,
+    AuctionModel,
+    SubscriptionClass,
+    largest_event,
+    largest_subscription,
+)
+from pysim.workloads.base import (
+    Estimate,
+    Setting,
+    Volume,
+    Workload,
+    WorkloadError,
+    event_size,
+    kind,
+    subscription_size,
+)
+from pysim.workloads.operations import Operation
+from pysim.workloads.schedule import again, nanoseconds, place
+
+_Broker = Annotated[int, Meta(ge=0)]
+
+_TITLES_PER_SUBSCRIPTION = 10
+
+
+@kind("auctions")
+class Auctions(Workload, frozen=True, kw_only=True):
+    """Book auctions of ten attributes, wanted by three classes of Boolean subscriptions.
+
+    Each subscription has a client of its own. Subscriptions come at equal distances over `ramp`,
+    events at `rate` in all; brokers take turns unless one is named.
+    """
+
+    subscriptions: Annotated[
+        int, Meta(ge=0, le=10_000_000, description="subscriptions in all, of a client each")
+    ] = 1000
+    events: Annotated[
+        int, Meta(ge=0, le=100_000_000, description="different events that are published")
+    ] = 1000
+    classes: Annotated[
+        tuple[SubscriptionClass, ...],
+        Meta(min_length=1, description="classes of subscriptions that take part, in equal shares"),
+    ] = CLASSES
+    titles: Annotated[
+        Annotated[int, Meta(ge=2, le=books.MAX_TITLES)] | None,
+        Meta(description="titles that exist; 10 for each subscription if not given"),
+    ] = None
+    skew: Annotated[
+        float,
+        Meta(ge=0, le=3, description="exponent of the titles' popularity in events; 0: all equal"),
+    ] = books.TITLE_SKEW
+    interest: Annotated[
+        float, Meta(ge=0, le=3, description="the same exponent in subscriptions")
+    ] = 0.0
+    subscribe_at: Annotated[
+        _Broker | None, Meta(description="the one broker of all subscribers; all if not given")
+    ] = None
+    publish_at: Annotated[
+        _Broker | None, Meta(description="the one broker that publishes; all if not given")
+    ] = None
+    start: Annotated[Duration, Meta(description="when the first subscription is made")] = Duration(
+        0.5
+    )
+    ramp: Annotated[Duration, Meta(description="time over which subscriptions spread")] = Duration(
+        1.0
+    )
+    publish_start: Annotated[Duration, Meta(description="when publishing begins")] = Duration(2.0)
+    rate: Annotated[Frequency, Meta(description="events that all brokers together publish")] = (
+        Frequency(500.0)
+    )
+    rounds: Annotated[
+        int, Meta(ge=1, le=10_000, description="how often the same events are published")
+    ] = 1
+    pause: Annotated[Duration, Meta(description="time between two rounds, and after the last")] = (
+        Duration(1.0)
+    )
+    unsubscribe: Annotated[
+        Share, Meta(description="share of subscriptions withdrawn in the end, over `ramp` again")
+    ] = Share(0.0)
+
+    def check(self, setting: Setting) -> None:
+        for key in ("subscribe_at", "publish_at"):
+            broker = getattr(self, key)
+            if broker is not None and broker >= setting.brokers:
+                raise WorkloadError(key, f"the overlay has {setting.brokers} brokers")
+        if len(set(self.classes)) < len(self.classes):
+            raise WorkloadError("classes", "names a class twice")
+        if self._titles() > books.MAX_TITLES:
+            problem = f"would be {self._titles():,} titles; {books.MAX_TITLES:,} are possible"
+            raise WorkloadError("subscriptions", f"{problem}, give `titles`")
+        if self.events and not self.rate:
+            raise WorkloadError("rate", "nothing would ever be published")
+        self._check_times(setting.duration)
+
+    def earliest(self) -> float:
+        return min(self.start, self.publish_start)
+
+    def operations(self, setting: Setting) -> Iterable[Operation]:
+        model = self.model(setting)
+        return heapq.merge(
+            self._subscriptions(setting, model),
+            self._publications(setting, model),
+            self._withdrawals(setting, model),
+            key=attrgetter("time"),
+        )
+
+    def estimate(self, setting: Setting) -> Estimate:
+        published = self.events * self.rounds
+        event = event_size(largest_event())
+        subscription = max(
+            subscription_size(largest_subscription(number)) for number in self.classes
+        )
+        changes = self.subscriptions + self._withdrawn()
+        return Estimate(
+            Volume(published, published * event),
+            Volume(changes, changes * subscription),
+            Volume(self.subscriptions, self.subscriptions * subscription),
+            max(event, subscription),
+        )
+
+    def model(self, setting: Setting) -> AuctionModel:
+        """What is wanted and offered in that setting, by number."""
+        return AuctionModel(setting.streams, self._titles(), self.classes, self.skew, self.interest)
+
+    def _check_times(self, duration: float) -> None:
+        ends = {
+            "ramp": self.start + self.ramp if self.subscriptions else 0.0,
+            "events": self._last_event() if self.events else 0.0,
+            "unsubscribe": self._withdrawal(self._withdrawn()) if self._withdrawn() else 0.0,
+        }
+        for key, end in ends.items():
+            if end > duration:
+                problem = f"takes until {Duration(round(end, 9))}, the run ends at"
+                raise WorkloadError(key, f"{problem} {Duration(duration)}")
+        if self._withdrawn() and self._withdrawal(0) < self.start + self.ramp:
+            raise WorkloadError(
+                "unsubscribe", "would begin before all subscriptions are made; see `publish_start`"
+            )
+
+    def _titles(self) -> int:
+        if self.titles is not None:
+            return self.titles
+        return max(2, _TITLES_PER_SUBSCRIPTION * self.subscriptions)
+
+    def _withdrawn(self) -> int:
+        return round(self.unsubscribe * self.subscriptions)
+
+    def _round(self) -> float:
+        """Seconds from the beginning of a round to that of the next."""
+        return self.events / self.rate + self.pause if self.events else 0.0
+
+    def _last_event(self) -> float:
+        return self.publish_start + self.rounds * self._round() - self.pause - 1 / self.rate
+
+    def _subscription(self, number: int) -> float:
+        return self.start + self.ramp * number / self.subscriptions
+
+    def _withdrawal(self, number: int) -> float:
+        begin = self.publish_start + self.rounds * self._round()
+        return begin + self.ramp * number / self._withdrawn()
+
+    def _subscriptions(self, setting: Setting, model: AuctionModel) -> Iterator[Operation]:
+        for number in range(self.subscriptions):
+            yield self._change(setting, model, number, self._subscription(number), "subscribe")
+
+    def _withdrawals(self, setting: Setting, model: AuctionModel) -> Iterator[Operation]:
+        stream = setting.streams.stream("workload", "auctions", "withdrawals")
+        chosen = stream.sample(range(self.subscriptions), self._withdrawn())
+        for turn, number in enumerate(chosen):
+            yield self._change(setting, model, number, self._withdrawal(turn), "unsubscribe")
+
+    def _publications(self, setting: Setting, model: AuctionModel) -> Iterator[Operation]:
+        events = ((number, model.event(number)) for number in range(self.events))
+        for turn, (number, attributes) in again(events, self.rounds):
+            time = self.publish_start + turn * self._round() + number / self.rate
+            broker, _ = place(number, setting.brokers, self.publish_at)
+            client = self.subscriptions  # one that nobody who subscribes has
+            yield Operation(nanoseconds(time), broker, "publish", client, attributes=attributes)
+
+    def _change(
+        self,
+        setting: Setting,
+        model: AuctionModel,
+        number: int,
+        time: float,
+        action: Literal["subscribe", "unsubscribe"],
+    ) -> Operation:
+        broker, client = place(number, setting.brokers, self.subscribe_at)
+        filter = model.subscription(number)
+        return Operation(nanoseconds(time), broker, action, client, filter)
