@@ -77,7 +77,7 @@ class LostRoutes:
     def keep(self, neighbor: BrokerId, notice: LinkNotice) -> None:
         """The paper's manageBrokenLink; a leaf has nobody to unsubscribe from, so it is done."""
         broker = self._broker
-        broker.told.pop(neighbor, None)
+        broker.forget(neighbor)
         patterns = broker.patterns_of(neighbor)
         for pattern in patterns:
             broker.strike(neighbor, pattern)

@@ -11,14 +11,19 @@ Fig. 2; the sections below are its operations, in its order. What this module se
   Fig. 2 to the letter, the option `literal`, only counts subscribers. Under STRAWMAN both send the
   same messages, since there the counts imply what was told; the protocols that defer
   unsubscriptions differ.
+- Routing tables may be optimized (`pysim.brokers.optimizations`): what neighbors are told then
+  stands for all that is wanted, and remote entries stand in the index in a more general form.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from typing import Annotated, ClassVar, cast
 
 from pysim.brokers.base import Broker
-from pysim.filters import Filter, MatchingIndex, new_index
+from pysim.brokers.optimizations import Change, Optimize, Summary, learn, storage, summary
+from pysim.filters import Filter
+from pysim.filters.sample import EventSample
+from pysim.filters.selectivity import SelectivityTable
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope
@@ -29,6 +34,10 @@ _NOBODY: frozenset[BrokerId] = frozenset()
 Literal = Annotated[
     bool, "count subscribers only, as in Fig. 2, instead of remembering what was told"
 ]
+
+
+Optimized = Annotated[Optimize, "how routing tables are made smaller: see docs/optimizations.md"]
+UNOPTIMIZED = Optimize()
 
 
 class TableEntry:
@@ -60,12 +69,23 @@ class SubscriptionForwarding(Broker):
 
     name: ClassVar[str] = "subscription-forwarding"
 
-    def __init__(self, world: World, *, literal: Literal = False) -> None:
+    def __init__(
+        self, world: World, *, literal: Literal = False, optimize: Optimized = UNOPTIMIZED
+    ) -> None:
         super().__init__(world)
+        if literal and optimize.by:
+            raise ValueError("literal forgets what was told, which optimizations must remember")
         self._literal = literal
+        self._optimize = optimize
+        self._sample = EventSample(optimize.sample) if optimize.by else None
+        self._selectivities = SelectivityTable(self._sample)
+        self._learned = 0
         self._table: dict[Filter, TableEntry] = {}
         """The paper's subTab: the subscribers of each pattern, self under its own id."""
-        self._index: MatchingIndex[TableEntry] = new_index()
+        self._storage = storage(TableEntry, optimize, world.id, self._selectivities)
+        self._match = self._storage.match
+        self._summaries: dict[BrokerId, Summary] = {}
+        """What each neighbor is told by, where tables are optimized."""
         self.forward: Callable[[BrokerId, Envelope], None] = world.send
         """How an event goes to a subscriber; a subclass may send it another way."""
         self.told: defaultdict[BrokerId, set[Filter]] = defaultdict(set)
@@ -79,7 +99,9 @@ class SubscriptionForwarding(Broker):
     def _route(self, sender: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
         message: Event = event.message  # type: ignore[assignment]  # the only type with a handler
-        matching = self._index.match(message.attributes)
+        if self._sample is not None:
+            self._sample.observe(message.attributes)
+        matching = self._match(message.attributes)
         receivers: Sequence[BrokerId]
         if len(matching) == 1:  # needs no union
             receivers = matching.pop().receivers
@@ -153,10 +175,13 @@ class SubscriptionForwarding(Broker):
         entry = self._table.get(pattern)
         if entry is None:
             entry = self._table[pattern] = TableEntry()
-            self._index.insert(entry, pattern)
-        elif subscriber in entry.subscribers:
+            entry.add(subscriber)
+            self._storage.insert(entry, pattern)
+            return True
+        if subscriber in entry.subscribers:
             return False
         entry.add(subscriber)
+        self._storage.changed(entry)
         return True
 
     def strike(self, subscriber: BrokerId, pattern: Filter) -> bool:
@@ -165,16 +190,18 @@ class SubscriptionForwarding(Broker):
         if entry is None or subscriber not in entry.subscribers:
             return False
         entry.remove(subscriber)
-        if not entry.subscribers:
+        if entry.subscribers:
+            self._storage.changed(entry)
+        else:
             del self._table[pattern]
-            self._index.remove(entry)
+            self._storage.remove(entry)
         return True
 
     # Links (STRAWMAN)
 
     def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
         """The paper's removeLinkTo: as if the neighbor had unsubscribed from everything."""
-        self.told.pop(neighbor, None)
+        self.forget(neighbor)
         for pattern in self.patterns_of(neighbor):
             self.remove_subscriber(neighbor, pattern)
 
@@ -186,18 +213,58 @@ class SubscriptionForwarding(Broker):
     # What neighbors know
 
     def tell(self, neighbor: BrokerId, pattern: Filter) -> None:
-        """Send SUB(p), unless the neighbor knows."""
+        """Send SUB(p), or what the policy sends in its place, unless the neighbor knows."""
         told = self.told[neighbor]
         if self._literal or pattern not in told:
             told.add(pattern)
-            self.world.send(neighbor, Subscribe(pattern))
+            if self._optimize.by:
+                self._send(neighbor, self._summary(neighbor).add(pattern))
+            else:
+                self.world.send(neighbor, Subscribe(pattern))
 
     def untell(self, neighbor: BrokerId, pattern: Filter) -> None:
-        """Send UNSUB(p), unless the neighbor never heard of it."""
+        """Send UNSUB(p), or what the policy sends, unless the neighbor never heard of it."""
         told = self.told[neighbor]
         if self._literal or pattern in told:
             told.discard(pattern)
+            if self._optimize.by:
+                self._send(neighbor, self._summary(neighbor).remove(pattern))
+            else:
+                self.world.send(neighbor, Unsubscribe(pattern))
+
+    def forget(self, neighbor: BrokerId) -> None:
+        """Whatever a neighbor was told, it is gone."""
+        self.told.pop(neighbor, None)
+        self._summaries.pop(neighbor, None)
+
+    def _summary(self, neighbor: BrokerId) -> Summary:
+        found = self._summaries.get(neighbor)
+        if found is None:
+            found = self._summaries[neighbor] = summary(self._optimize, self._selectivities)
+        return found
+
+    def _send(self, neighbor: BrokerId, change: Change) -> None:
+        """What is new goes first, so that at no time less is told than is wanted."""
+        for pattern in change.subscribe:
+            self.world.send(neighbor, Subscribe(pattern))
+        for pattern in change.unsubscribe:
             self.world.send(neighbor, Unsubscribe(pattern))
+
+    # Optimization of the table
+
+    def start(self) -> None:
+        if self._optimize.renews:
+            self.world.schedule(self._optimize.start, lambda: self._renew(1))
+
+    def _renew(self, times: int) -> None:
+        """Optimize what is stored, and go on with it in time."""
+        assert self._sample is not None
+        if self._sample.events > self._learned:
+            self._learned = self._sample.events
+            learn(self._selectivities, self._sample)
+        more = self._storage.renew(times)
+        if more and self._optimize.every is not None:
+            self.world.schedule(self._optimize.every, lambda: self._renew(times + 1))
 
     # For tests and pictures
 
@@ -208,6 +275,11 @@ class SubscriptionForwarding(Broker):
     def routing_table(self) -> Mapping[Filter, frozenset[BrokerId]]:
         """The subscribers of each pattern; the broker's own id stands for its clients."""
         return {pattern: frozenset(entry.subscribers) for pattern, entry in self._table.items()}
+
+    def stored(self) -> Iterator[tuple[Filter, Filter]]:
+        """Each pattern of the table with the form that stands for it in the index."""
+        for pattern, entry in self._table.items():
+            yield pattern, self._storage.form(entry, pattern)
 
     def table_size(self) -> int:
         return len(self._table)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pysim.experiments.schema import Parameter, describe, struct_of
+from pysim.experiments.schema import Parameter, described_within, struct_of
 
 Types = Mapping[str, type[msgspec.Struct]]
 
@@ -94,7 +94,7 @@ def _options(broker: type) -> type[msgspec.Struct]:
 
 def _kinds(types: Types, documented: Mapping[str, Any]) -> list[Kind]:
     return [
-        Kind(name, _summary(documented[name]), describe(parameters))
+        Kind(name, _summary(documented[name]), described_within(parameters))
         for name, parameters in types.items()
     ]
 

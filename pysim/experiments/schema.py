@@ -128,6 +128,19 @@ def describe(type: type[msgspec.Struct]) -> list[Parameter]:
     ]
 
 
+def described_within(type: type[msgspec.Struct]) -> list[Parameter]:
+    """The same, with the keys of a table inside it by dotted names in the table's place."""
+    found: list[Parameter] = []
+    for field, parameter in zip(_fields(type), describe(type), strict=True):
+        inside = _bare(field.type)
+        if isinstance(inside, inspect.StructType):
+            keys = described_within(inside.cls)
+            found += [key._replace(name=join(parameter.name, key.name)) for key in keys]
+        else:
+            found.append(parameter)
+    return found
+
+
 def struct_of(function: Callable[..., object], skip: int = 0) -> type[msgspec.Struct]:
     """The parameters of a function after the first `skip` as a struct of the same names.
 

@@ -1,0 +1,107 @@
+"""Which optimizations a broker takes, as an experiment says it, and the policies that they are.
+
+It must not know brokers; it joins the names of the optimizations to what they do.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pysim.brokers.optimizations.storage import E, Exact, PostPruned, Replaced, Storage
+from pysim.brokers.optimizations.summaries import (
+    Chain,
+    Covering,
+    Generalizing,
+    Merging,
+    Summary,
+)
+from pysim.filters import Filter
+from pysim.filters.merging import group_of, perfect_merger
+from pysim.filters.pruning import pruned
+from pysim.filters.sample import EventSample
+from pysim.filters.selectivity import SelectivityTable
+from pysim.units import Duration, Share
+
+Optimization = Literal[
+    "covering",
+    "perfect-merging",
+    "imperfect-merging",
+    "predicate-replacement",
+    "pre-pruning",
+    "post-pruning",
+]
+
+
+class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How routing tables are made smaller; an empty `by` leaves them as they are."""
+
+    by: Annotated[
+        tuple[Optimization, ...],
+        Meta(description="the optimizations; those of what neighbors are told in this order"),
+    ] = ()
+    limit: Annotated[
+        Share,
+        Meta(description="selectivity that a step of merging, replacement, pre-pruning may lose"),
+    ] = Share(0.001)
+    share: Annotated[
+        Share, Meta(description="part of all prunings that post-pruning adds each time")
+    ] = Share(0.5)
+    start: Annotated[
+        Duration, Meta(description="when post-pruning or replacement is first carried out")
+    ] = Duration(5.0)
+    every: Annotated[
+        Duration | None, Meta(description="time until it is again; once if not given")
+    ] = None
+    sample: Annotated[
+        int, Meta(ge=0, description="events that selectivities are counted in, the first ones")
+    ] = 10_000
+
+    @property
+    def renews(self) -> bool:
+        """Whether what is stored is optimized from time to time."""
+        return not _OF_STORAGE.isdisjoint(self.by)
+
+    def __post_init__(self) -> None:
+        if _OF_STORAGE.issubset(self.by):
+            raise ValueError(
+                "post-pruning and predicate-replacement both change what is stored: choose one"
+            )
+
+
+_OF_STORAGE = frozenset({"post-pruning", "predicate-replacement"})
+
+
+def summary(optimize: Optimize, table: SelectivityTable) -> Summary:
+    """What a neighbor is told in place of all that is wanted."""
+    known: dict[str, Callable[[], Summary]] = {
+        "covering": Covering,
+        "perfect-merging": lambda: Merging(group_of, perfect_merger),
+        "imperfect-merging": lambda: Merging(group_of, merged),
+        "pre-pruning": lambda: Generalizing(generalized),
+    }
+
+    def generalized(filter: Filter) -> Filter:
+        return pruned(filter, table, optimize.limit)
+
+    def merged(filters: Sequence[Filter]) -> Filter:
+        return generalized(perfect_merger(filters))
+
+    return Chain(known[name]() for name in optimize.by if name in known)
+
+
+def storage(entries: type[E], optimize: Optimize, own: int, table: SelectivityTable) -> Storage[E]:
+    """How the entries of the broker `own` stand in its index."""
+    if "post-pruning" in optimize.by:
+        return PostPruned(own, table, optimize.share)
+    if "predicate-replacement" in optimize.by:
+        return Replaced(own, table, optimize.limit)
+    return Exact()
+
+
+def learn(table: SelectivityTable, sample: EventSample) -> None:
+    """Take the priors of all attributes from the events of a sample."""
+    for attribute in sample.attributes():
+        values = sample.values(attribute)
+        table.learn(attribute, [*values, *[None] * (sample.events - len(values))])

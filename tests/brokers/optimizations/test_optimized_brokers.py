@@ -1,0 +1,126 @@
+"""Whatever optimizes a table, clients get what is due and no more; the rest stays in between."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from pysim.brokers.optimizations import Optimize
+from pysim.filters import parse
+from pysim.network import NANOSECONDS, AgentError
+from pysim.units import Duration, Share
+from pysim.workloads.operations import Operation
+
+from ..laboratory import Laboratory
+from ..plans import LINKS_UP, plans
+from ..test_properties import check_deliveries, check_quiet, simulate, standing
+
+POLICIES = [
+    ("covering",),
+    ("perfect-merging",),
+    ("imperfect-merging",),
+    ("predicate-replacement",),
+    ("pre-pruning",),
+    ("post-pruning",),
+    ("pre-pruning", "covering", "post-pruning"),
+    ("perfect-merging", "covering", "predicate-replacement"),
+]
+
+some = settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def optimizing(by: tuple[str, ...], **options: object) -> dict[str, Optimize]:
+    """Optimize early and often, so that subscriptions come and go in the midst of it."""
+    often = {"start": Duration(0.03), "every": Duration(0.5), "share": Share(0.3)}
+    return {"optimize": Optimize(by=by, limit=Share(0.3), **{**often, **options})}
+
+
+@pytest.mark.parametrize("by", POLICIES, ids="+".join)
+@some
+@given(plan=plans())
+def test_after_any_history_deliveries_are_exact(by, plan):
+    run = simulate(plan, "subscription-forwarding", optimizing(by))
+    check_quiet(run)
+    check_deliveries(run)
+    check_quiet(run)
+
+
+@pytest.mark.parametrize("by", POLICIES, ids="+".join)
+@some
+@given(plan=plans())
+def test_what_local_clients_registered_stands_as_it_is(by, plan):
+    run = simulate(plan, "subscription-forwarding", optimizing(by))
+    registered = standing(run)
+    for broker, host in run.hosts.items():
+        forms = dict(host.agent.stored())
+        for place, filter in registered:
+            if place == broker:
+                assert forms[filter] == filter
+
+
+@pytest.mark.parametrize("by", POLICIES, ids="+".join)
+@some
+@given(plan=plans())
+def test_on_a_tree_that_stays_nothing_comes_twice_or_unasked(by, plan):
+    plan.faults.clear()
+    plan.operations = [replace(o, time=o.time + LINKS_UP) for o in plan.operations]
+    plan.end += LINKS_UP
+    statement = simulate(plan, "subscription-forwarding", optimizing(by)).observer.statement()
+    assert statement.duplicate == statement.spurious == 0
+
+
+def test_with_covering_a_narrow_subscription_travels_only_while_no_wide_one_does():
+    lab = Laboratory(
+        [(0, 1), (1, 2)], "subscription-forwarding", optimize=Optimize(by=("covering",))
+    )
+    ops = [
+        Operation(20_000_000, 0, "subscribe", 0, parse('body prefix "x"')),
+        Operation(30_000_000, 0, "subscribe", 1, parse('body = "x"')),
+        Operation(40_000_000, 0, "unsubscribe", 0, parse('body prefix "x"')),
+    ]
+    lab.simulation.add_operations(ops)
+    sent = [(time, source, target, text.split()[0]) for time, source, target, text in lab.look(60)]
+    assert sent == [
+        (20, 0, 1, "SUB"),
+        (21, 1, 2, "SUB"),
+        (40, 0, 1, "SUB"),
+        (40, 0, 1, "UNSUB"),
+        (41, 1, 2, "SUB"),
+        (41, 1, 2, "UNSUB"),
+    ]
+
+
+def test_post_pruning_sends_too_much_to_neighbors_and_nothing_to_clients():
+    optimize = Optimize(by=("post-pruning",), share=Share(1.0), start=Duration(0.05), sample=100)
+    lab = Laboratory([(0, 1)], "subscription-forwarding", optimize=optimize)
+    wanted = parse('body = "y" and price < 5')
+    operations = [Operation(15_000_000, 1, "subscribe", 0, wanted)]
+    operations += [
+        Operation(20_000_000 + n, 0, "publish", attributes={"body": "xyz"[n % 3], "price": n})
+        for n in range(12)
+    ]
+    lab.simulation.add_operations(operations)
+    before = [text.split()[0] for *_, text in lab.look(40)]
+    assert before == ["SUB", "EVENT", "EVENT"]
+    again = [replace(o, time=o.time + NANOSECONDS) for o in operations[1:]]
+    lab.simulation.add_operations(again)
+    after = [text for *_, text in lab.look(1100)]
+    ((filter, form),) = lab.simulation.hosts[0].agent.stored()
+    assert filter == wanted
+    assert str(form) == 'body = "y"'
+    assert after == ["EVENT y"] * 4
+    assert len(lab.deliveries()) == 4  # two of the first round, two of the second
+
+
+def test_two_optimizations_of_what_is_stored_are_refused():
+    with pytest.raises(ValueError, match="choose one"):
+        Optimize(by=("post-pruning", "predicate-replacement"))
+
+
+def test_forgetting_what_was_told_does_not_go_with_optimizations():
+    with pytest.raises(AgentError, match="which optimizations must remember"):
+        Laboratory([(0, 1)], "subscription-forwarding", literal=True, **optimizing(("covering",)))
