@@ -40,9 +40,10 @@ Engine = Callable[[], MatchingIndex[Any]]
 # The engines that have to agree with the reference.
 ENGINES: list[Engine] = [CountingIndex]
 if find_spec("pysim.filters._engine"):
-    from pysim.filters.native import NativeIndex
+    from pysim.filters.native import NativeIndex, ScanningIndex
+    from pysim.filters.two_step import TwoStepIndex
 
-    ENGINES.append(NativeIndex)
+    ENGINES += [NativeIndex, ScanningIndex, TwoStepIndex]
 
 of_each_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
 
