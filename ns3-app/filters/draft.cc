@@ -7,7 +7,7 @@ bool
 Draft::Read(PyObject* leaves)
 {
     const Py_ssize_t size = PyList_Check(leaves) ? PyList_GET_SIZE(leaves) : 0;
-    if (!size || size >= Leaf::REJECT)
+    if (!size || size > INT32_MAX)
     {
         PyErr_SetString(PyExc_TypeError, "Expected a list of leaves");
         return false;
@@ -18,6 +18,7 @@ Draft::Read(PyObject* leaves)
     m_subscription->output = 0;
     m_subscription->count = 0;
     m_subscription->isDecided = false;
+    m_subscription->place = 0;
     // Python makes the last leaf first, so that it knows where to go on.
     for (uint32_t place = 0; place < count; place++)
     {

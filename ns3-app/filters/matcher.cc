@@ -105,12 +105,50 @@ Matcher::Clear()
     Keys::ForEachWord(keys.Get(),
                       [this](uintptr_t word) { Draft::Drop(m_attributes, SubscriptionAt(word)); });
     m_attributes.Clear();
+    m_screens = Screens();
     m_always = Vector<const Subscription*>();
     m_evaluated = 0;
 }
 
 void
-Matcher::Attach(const Subscription* subscription)
+Matcher::Attach(Subscription* subscription)
+{
+    const uint32_t home = Screen::HomeOf(subscription);
+    if (home == Attributes::NONE)
+    {
+        AddTriggers(subscription);
+    }
+    else
+    {
+        AddToScreen(subscription, home);
+    }
+    m_evaluated += !subscription->isDecided;
+}
+
+void
+Matcher::Detach(Subscription* subscription)
+{
+    m_evaluated -= !subscription->isDecided;
+    const uint32_t home = Screen::HomeOf(subscription);
+    if (home != Attributes::NONE)
+    {
+        RemoveFromScreen(subscription, home);
+        return;
+    }
+    if (RemoveTriggers(subscription, subscription->count))
+    {
+        return;
+    }
+    *std::find(m_always.rbegin(), m_always.rend(), subscription) = m_always.back();
+    m_always.pop_back();
+    if (m_always.empty())
+    {
+        m_always = Vector<const Subscription*>();
+    }
+}
+
+void
+Matcher::AddTriggers(const Subscription* subscription)
 {
     bool isTriggered = false;
     uint32_t place = 0;
@@ -132,25 +170,8 @@ Matcher::Attach(const Subscription* subscription)
     }
     catch (...)
     {
-        RemoveTriggers(subscription, std::min(place + 1, subscription->count));
+        RemoveTriggers(subscription, std::min<uint32_t>(place + 1, subscription->count));
         throw;
-    }
-    m_evaluated += !subscription->isDecided;
-}
-
-void
-Matcher::Detach(const Subscription* subscription)
-{
-    m_evaluated -= !subscription->isDecided;
-    if (RemoveTriggers(subscription, subscription->count))
-    {
-        return;
-    }
-    *std::find(m_always.rbegin(), m_always.rend(), subscription) = m_always.back();
-    m_always.pop_back();
-    if (m_always.empty())
-    {
-        m_always = Vector<const Subscription*>();
     }
 }
 
@@ -171,6 +192,57 @@ Matcher::RemoveTriggers(const Subscription* subscription, uint32_t count)
 }
 
 void
+Matcher::AddToScreen(Subscription* subscription, uint32_t home)
+{
+    auto screen = ScreenOf(home);
+    if (screen == m_screens.end())
+    {
+        m_screens.emplace_back(new Screen(home));
+        screen = m_screens.end() - 1;
+    }
+    try
+    {
+        (*screen)->Add(subscription);
+    }
+    catch (...)
+    {
+        DropEmptyScreen(screen);
+        throw;
+    }
+}
+
+void
+Matcher::RemoveFromScreen(Subscription* subscription, uint32_t home)
+{
+    const auto screen = ScreenOf(home);
+    (*screen)->Remove(subscription);
+    DropEmptyScreen(screen);
+}
+
+Matcher::Screens::iterator
+Matcher::ScreenOf(uint32_t home)
+{
+    return std::find_if(m_screens.begin(), m_screens.end(), [&](const auto& screen) {
+        return screen->Home() == home;
+    });
+}
+
+void
+Matcher::DropEmptyScreen(Screens::iterator screen)
+{
+    if (!(*screen)->IsEmpty())
+    {
+        return;
+    }
+    *screen = std::move(m_screens.back());
+    m_screens.pop_back();
+    if (m_screens.empty())
+    {
+        m_screens = Screens();
+    }
+}
+
+void
 Matcher::Collect(PyObject* event, Reached& reached)
 {
     m_match++;
@@ -182,6 +254,13 @@ Matcher::Collect(PyObject* event, Reached& reached)
         }
         attribute.Collect(value, m_match, reached);
     });
+    for (const auto& screen : m_screens)
+    {
+        if (m_attributes[screen->Home()].match == m_match)
+        {
+            screen->Collect(m_attributes, m_match, reached);
+        }
+    }
 }
 
 void

@@ -3,6 +3,7 @@
 
 #include "attributes.h"
 #include "keys.h"
+#include "screen.h"
 
 namespace pysim
 {
@@ -13,6 +14,9 @@ namespace pysim
  * An event's values reach the filters of which they fulfil a trigger. Those that a trigger decides
  * match; the others are evaluated at once on the event's values, which takes no longer than to look
  * at their counts would. So what is no trigger of any filter is in no index.
+ *
+ * Where the best trigger of a conjunction is a comparison, many events would fulfil it: such
+ * filters are in a screen instead, which looks at all their comparisons together.
  *
  * No code of Python's runs between the first look at an event and the last: keys are hashed and
  * compared when all of them are found. So a key's methods may do anything, even come back here.
@@ -49,10 +53,17 @@ class Matcher
     void Clear();
 
   private:
-    void Attach(const Subscription* subscription);
-    void Detach(const Subscription* subscription);
+    using Screens = Vector<std::unique_ptr<Screen>>;
+
+    void Attach(Subscription* subscription);
+    void Detach(Subscription* subscription);
+    void AddTriggers(const Subscription* subscription);
     /// @return whether there are any among the first `count` leaves
     bool RemoveTriggers(const Subscription* subscription, uint32_t count);
+    void AddToScreen(Subscription* subscription, uint32_t home);
+    void RemoveFromScreen(Subscription* subscription, uint32_t home);
+    Screens::iterator ScreenOf(uint32_t home);
+    void DropEmptyScreen(Screens::iterator screen);
 
     void Collect(PyObject* event, Reached& reached);
     void EvaluateAll(Reached& reached, Reached& matched) const;
@@ -62,6 +73,7 @@ class Matcher
     Keys m_keys;
     uint64_t m_match{0}; ///< the number of the latest match
     Attributes m_attributes;
+    Screens m_screens;
     Vector<const Subscription*> m_always; ///< with negations nothing need be fulfilled: no triggers
     uint32_t m_evaluated{0};              ///< subscriptions that no trigger decides
 };

@@ -67,8 +67,9 @@ struct Condition
 struct Subscription
 {
     uintptr_t output; ///< what to hand out when it matches; see Item
-    uint32_t count;
-    bool isDecided; ///< whether one fulfilled leaf that leads to it is enough
+    uint32_t count : 31;
+    uint32_t isDecided : 1; ///< whether one fulfilled leaf that leads to it is enough
+    uint32_t place;         ///< in a screen, if it is in one
     Leaf leaves[1];
 };
 

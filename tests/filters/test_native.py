@@ -243,6 +243,55 @@ def test_thousands_of_ranges_thresholds_and_patterns_match_as_in_the_reference(
             index.remove(key)
 
 
+@pytest.mark.parametrize("attributes", [2, 6, 50])
+def test_conjunctions_of_comparisons_come_and_go(engine: Engine, attributes: int) -> None:
+    """Enough for places to be divided anew, more and fewer; events lack some, or have texts."""
+    rng = random.Random(attributes)
+    reference: LinearIndex[int] = LinearIndex()
+    index = engine()
+
+    def some_comparison() -> Filter:
+        name = f"x{rng.randrange(attributes)}"
+        number = rng.choice([rng.random(), rng.randrange(3), 2**53 + rng.randrange(3)])
+        match rng.randrange(8):
+            case 0:
+                return Not(Predicate(name, Operator.LT, number))
+            case 1:
+                return Predicate(name, rng.choice(COMPARISONS), number)
+            case 2:
+                return Predicate(name, Operator.EXISTS)
+            case 3:
+                return Predicate(name, rng.choice(COMPARISONS), "b")
+            case 4:
+                return Or((Predicate(name, Operator.GT, number), parse("x1 = 1")))
+            case _:
+                return Predicate(
+                    name, Operator.IN, Range(number, number + rng.randrange(3), True, True)
+                )
+
+    def some_value() -> Any:
+        return rng.choice([rng.random(), rng.randrange(3), 2**53 + rng.randrange(3), "a", "b"])
+
+    for size in (300, 20, 700, 0):
+        present = [key for key in range(10_000) if key in reference]
+        for key in rng.sample(present, max(0, len(present) - size)):
+            reference.remove(key)
+            index.remove(key)
+        while len(reference) < size:
+            key = rng.randrange(10_000)
+            if key not in reference:
+                filter = And(tuple(some_comparison() for _ in range(rng.randint(2, 5))))
+                reference.insert(key, filter)
+                index.insert(key, filter)
+            if len(reference) % 7 == 0:
+                event = {f"x{rng.randrange(attributes)}": some_value() for _ in range(8)}
+                assert index.match(event) == reference.match(event)
+        for _ in range(40):
+            event = {f"x{n}": some_value() for n in range(attributes) if rng.random() < 0.9}
+            assert index.match(event) == reference.match(event)
+    assert not len(index)
+
+
 def test_hundreds_of_attributes_come_and_go(engine: Engine) -> None:
     rng = random.Random(6)
     reference: LinearIndex[int] = LinearIndex()

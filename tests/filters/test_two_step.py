@@ -181,7 +181,7 @@ COMMANDS = st.lists(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(commands=COMMANDS, some_events=st.lists(events, min_size=1, max_size=4))
 def test_sizes_and_answers_depend_only_on_what_is_in_the_index(
     commands: list[tuple[str, Any, Any]], some_events: list[Event]
@@ -215,7 +215,7 @@ def test_sizes_and_answers_depend_only_on_what_is_in_the_index(
     assert index.bytes == TwoStepIndex[int]().bytes
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     some_filters=st.lists(filters, min_size=1, max_size=6),
     some_events=st.lists(events, min_size=1, max_size=8),
@@ -236,7 +236,7 @@ def test_selectivities_are_those_of_the_reference(
         assert (index.fulfilled(predicate), index.seen(predicate)) == (0, 0)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(filter=filters, event=events)
 def test_no_more_predicates_are_asked_for_than_a_match_has(filter: Filter, event: Event) -> None:
     """A filter that matches is a candidate, and one that shares nothing with an event is none."""
