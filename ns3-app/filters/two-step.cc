@@ -10,7 +10,8 @@ namespace pysim
 namespace
 {
 
-constexpr size_t AHEAD = 12; ///< how far to ask for what is in no cache
+constexpr size_t AHEAD = 8; ///< how far to ask for what is in no cache
+constexpr uint32_t BITS = 64;
 
 /// A predicate's number as what hangs in an index.
 uintptr_t
@@ -228,8 +229,8 @@ TwoStep::Bytes() const
 {
     uint64_t bytes =
         sizeof(*this) + m_attributes.Bytes() + m_predicates.capacity() * sizeof(Predicate) +
-        m_origins.capacity() * sizeof(Origin) + m_minimum.capacity() + m_missing.capacity() +
-        m_trees.capacity() * sizeof(Tree*) +
+        m_origins.capacity() * sizeof(Origin) + m_holds.capacity() * sizeof(uint64_t) +
+        m_minimum.capacity() + m_missing.capacity() + m_trees.capacity() * sizeof(Tree*) +
         (m_freeNumbers.capacity() + m_always.capacity() + m_found.capacity()) * sizeof(uint32_t) +
         m_fulfilled.Capacity() * sizeof(uintptr_t);
     for (const Predicate& predicate : m_predicates)
@@ -258,21 +259,29 @@ TwoStep::FindCandidates()
 {
     m_found.assign(m_always.begin(), m_always.end());
     std::copy(m_minimum.begin(), m_minimum.end(), m_missing.begin());
+    m_holds.assign((m_predicates.size() + BITS - 1) / BITS, 0);
     uint8_t* missing = m_missing.data();
-    for (size_t place = 0; place < m_fulfilled.Size(); place++)
+    const size_t count = m_fulfilled.Size();
+    for (size_t place = 0; place < count; place++)
     {
-        if (place + AHEAD < m_fulfilled.Size())
+        // First the entry of the table, then what it leads to.
+        if (place + 2 * AHEAD < count)
         {
-            __builtin_prefetch(&m_predicates[PredicateOf(m_fulfilled[place + AHEAD])]);
+            __builtin_prefetch(&m_predicates[PredicateOf(m_fulfilled[place + 2 * AHEAD])]);
         }
-        Predicate& predicate = m_predicates[PredicateOf(m_fulfilled[place])];
-        predicate.event = m_events;
-        predicate.fulfilled++;
-        for (const uint32_t number : predicate.subscriptions)
+        if (place + AHEAD < count)
         {
-            if (--missing[number] == 0)
+            m_predicates[PredicateOf(m_fulfilled[place + AHEAD])].subscriptions.Prefetch();
+        }
+        const uint32_t number = PredicateOf(m_fulfilled[place]);
+        m_holds[number / BITS] |= uint64_t(1) << (number % BITS);
+        Predicate& predicate = m_predicates[number];
+        predicate.fulfilled++;
+        for (const uint32_t subscription : predicate.subscriptions)
+        {
+            if (--missing[subscription] == 0)
             {
-                m_found.push_back(number);
+                m_found.push_back(subscription);
             }
         }
     }
@@ -286,7 +295,8 @@ TwoStep::Evaluate(const Tree* tree) const
     do
     {
         const Node& node = tree->nodes[place];
-        place = m_predicates[node.predicate].event == m_events ? node.onTrue : node.onFalse;
+        const bool holds = m_holds[node.predicate / BITS] >> (node.predicate % BITS) & 1;
+        place = holds ? node.onTrue : node.onFalse;
     } while (place < Leaf::REJECT);
     return place == Leaf::ACCEPT;
 }
@@ -526,12 +536,12 @@ TwoStep::ReleasePredicate(uint32_t predicate)
     m_attributes[origin.attribute].Remove(origin.condition, ItemOf(predicate));
     m_attributes.Release(origin.attribute);
     m_predicates[predicate].fulfilled = 0;
-    m_predicates[predicate].event = 0;
     origin.users = m_freePredicate;
     m_freePredicate = predicate;
     if (--m_distinct == 0)
     {
         m_predicates = Vector<Predicate>();
+        m_holds = Vector<uint64_t>();
         m_origins = Vector<Origin>();
         m_freePredicate = NONE;
     }

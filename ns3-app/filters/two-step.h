@@ -45,6 +45,16 @@ class Numbers
     /// Put the last number into this place, and @return it.
     uint32_t Remove(uint32_t place);
 
+    /// Ask for the numbers where they are not in here, which then are in no cache.
+    void Prefetch() const
+    {
+        if (m_capacity > FEW)
+        {
+            __builtin_prefetch(m_items.many);
+            __builtin_prefetch(m_items.many + 16);
+        }
+    }
+
     size_t Bytes() const
     {
         return m_capacity > FEW ? m_capacity * sizeof(uint32_t) : 0;
@@ -152,12 +162,11 @@ class TwoStep
     static constexpr uint32_t COUNTED = UINT32_MAX - 1; ///< to be associated
     static constexpr uint32_t MOST = UINT8_MAX;         ///< hits that can be counted
 
-    /// What both steps need of a distinct predicate.
+    /// What the second step needs of a distinct predicate.
     struct Predicate
     {
         Numbers subscriptions;
         uint64_t fulfilled{0}; ///< events that fulfilled it: an entry of the selectivity table
-        uint64_t event{0};     ///< the last of them
     };
 
     /// Where a predicate came from, and since when.
@@ -229,6 +238,7 @@ class TwoStep
     uint32_t m_freePredicate{NONE};
     Attributes m_attributes; ///< with the predicate indexes
     Vector<Predicate> m_predicates;
+    Vector<uint64_t> m_holds; ///< a bit for each predicate that this event fulfils
     Vector<Origin> m_origins;
     Vector<uint8_t> m_minimum; ///< the minimum predicate count vector; 0 if no hits are counted
     Vector<uint8_t> m_missing; ///< what each subscription still lacks in this event
