@@ -48,35 +48,6 @@ IsHighEnd(const Subscription* subscription, uint32_t place)
 
 } // namespace
 
-void
-Numbers::Push(uint32_t number)
-{
-    if (m_size == m_capacity)
-    {
-        auto* many = static_cast<uint32_t*>(Allocate(2 * m_capacity * sizeof(uint32_t)));
-        std::copy(begin(), end(), many);
-        Free();
-        m_items.many = many;
-        m_capacity *= 2;
-    }
-    Items()[m_size++] = number;
-}
-
-uint32_t
-Numbers::Remove(uint32_t place)
-{
-    uint32_t* items = Items();
-    const uint32_t last = items[--m_size];
-    items[place] = last;
-    if (m_capacity > FEW && m_size <= FEW)
-    {
-        std::copy(items, items + m_size, m_items.few);
-        PyMem_Free(items);
-        m_capacity = FEW;
-    }
-    return last;
-}
-
 bool
 TwoStep::Insert(PyObject* key, PyObject* leaves, uint32_t minimum)
 {
