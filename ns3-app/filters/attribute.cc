@@ -14,66 +14,66 @@ Place(Operator op, Operator first)
 }
 
 Range
-RangeOf(const Leaf* leaf)
+RangeOf(const Condition& condition)
 {
     Range range;
-    range.low = Operand(leaf[0].value);
-    range.high = Operand(leaf[1].value);
-    range.lowClosed = leaf[0].op == Operator::FROM;
-    range.highClosed = leaf[1].op == Operator::LE;
+    range.low = Operand(condition.value);
+    range.high = Operand(condition.high);
+    range.lowClosed = condition.op == Operator::FROM;
+    range.highClosed = condition.highOp == Operator::LE;
     return range;
 }
 
 Threshold
-ThresholdOf(const Leaf* leaf)
+ThresholdOf(const Condition& condition)
 {
     Threshold threshold;
-    threshold.value = Operand(leaf->value);
+    threshold.value = Operand(condition.value);
     return threshold;
 }
 
 } // namespace
 
 void
-Attribute::Add(const Leaf* leaf, uintptr_t item)
+Attribute::Add(const Condition& condition, uintptr_t item)
 {
-    if (leaf->op != Operator::EQ)
+    if (condition.op != Operator::EQ)
     {
         if (!m_others)
         {
             m_others.reset(new Others());
         }
         m_others->items++;
-        m_others->Add(leaf, item);
+        m_others->Add(condition, item);
         return;
     }
-    Equality* slot = FindEquality(leaf->value);
+    Equality* slot = FindEquality(condition.value);
     if (!slot)
     {
         Equality fresh;
-        fresh.value = Operand(leaf->value);
+        fresh.value = Operand(condition.value);
         slot = m_equal.Insert(std::move(fresh));
     }
     slot->posting.Add(item);
 }
 
 void
-Attribute::Remove(const Leaf* leaf, uintptr_t item)
+Attribute::Remove(const Condition& condition, uintptr_t item)
 {
-    if (leaf->op != Operator::EQ)
+    if (condition.op != Operator::EQ)
     {
         if (!m_others)
         {
             return;
         }
-        m_others->Remove(leaf, item);
+        m_others->Remove(condition, item);
         if (--m_others->items == 0)
         {
             m_others.reset();
         }
         return;
     }
-    if (Equality* slot = FindEquality(leaf->value))
+    if (Equality* slot = FindEquality(condition.value))
     {
         slot->posting.Remove(item);
         if (slot->posting.IsEmpty())
@@ -84,65 +84,138 @@ Attribute::Remove(const Leaf* leaf, uintptr_t item)
 }
 
 void
-Attribute::Others::Add(const Leaf* leaf, uintptr_t item)
+Attribute::Others::Add(const Condition& condition, uintptr_t item)
 {
-    if (leaf->op == Operator::EXISTS)
+    if (condition.op == Operator::EXISTS)
     {
         exists.Add(item);
         return;
     }
-    if (leaf->value.IsText() && !texts)
+    if (condition.value.IsText() && !texts)
     {
         texts.reset(new Texts());
     }
-    if (leaf->value.IsNumber() && !numbers)
+    if (condition.value.IsNumber() && !numbers)
     {
         numbers.reset(new Numbers());
     }
-    Numbers& side = leaf->value.IsText() ? *texts : *numbers;
-    switch (leaf->op)
+    Numbers& side = condition.value.IsText() ? *texts : *numbers;
+    switch (condition.op)
     {
     case Operator::PREFIX:
     case Operator::SUFFIX:
     case Operator::CONTAINS:
-        texts->patterns[Place(leaf->op, Operator::PREFIX)].Add(leaf->value, item);
+        texts->patterns[Place(condition.op, Operator::PREFIX)].Add(condition.value, item);
         break;
     case Operator::FROM:
     case Operator::ABOVE:
-        side.ranges.Add(RangeOf(leaf), item);
+        side.ranges.Add(RangeOf(condition), item);
         break;
     default:
-        side.thresholds[Place(leaf->op, Operator::NE)].Add(ThresholdOf(leaf), item);
+        side.thresholds[Place(condition.op, Operator::NE)].Add(ThresholdOf(condition), item);
     }
 }
 
 void
-Attribute::Others::Remove(const Leaf* leaf, uintptr_t item)
+Attribute::Others::Remove(const Condition& condition, uintptr_t item)
 {
-    if (leaf->op == Operator::EXISTS)
+    if (condition.op == Operator::EXISTS)
     {
         exists.Remove(item);
         return;
     }
-    Numbers* side = leaf->value.IsText() ? texts.get() : numbers.get();
+    Numbers* side = condition.value.IsText() ? texts.get() : numbers.get();
     if (!side)
     {
         return;
     }
-    switch (leaf->op)
+    switch (condition.op)
     {
     case Operator::PREFIX:
     case Operator::SUFFIX:
     case Operator::CONTAINS:
-        texts->patterns[Place(leaf->op, Operator::PREFIX)].Remove(leaf->value, item);
+        texts->patterns[Place(condition.op, Operator::PREFIX)].Remove(condition.value, item);
         break;
     case Operator::FROM:
     case Operator::ABOVE:
-        side->ranges.Remove(RangeOf(leaf), item);
+        side->ranges.Remove(RangeOf(condition), item);
         break;
     default:
-        side->thresholds[Place(leaf->op, Operator::NE)].Remove(ThresholdOf(leaf), item);
+        side->thresholds[Place(condition.op, Operator::NE)].Remove(ThresholdOf(condition), item);
     }
+}
+
+const Posting*
+Attribute::Find(const Condition& condition) const
+{
+    if (condition.op != Operator::EQ)
+    {
+        return m_others ? m_others->Find(condition) : nullptr;
+    }
+    const Equality* slot = FindEquality(condition.value);
+    return slot ? &slot->posting : nullptr;
+}
+
+const Posting*
+Attribute::Others::Find(const Condition& condition) const
+{
+    if (condition.op == Operator::EXISTS)
+    {
+        return &exists;
+    }
+    const Numbers* side = condition.value.IsText() ? texts.get() : numbers.get();
+    if (!side)
+    {
+        return nullptr;
+    }
+    switch (condition.op)
+    {
+    case Operator::PREFIX:
+    case Operator::SUFFIX:
+    case Operator::CONTAINS:
+        return texts->patterns[Place(condition.op, Operator::PREFIX)].Find(condition.value);
+    case Operator::FROM:
+    case Operator::ABOVE:
+        return side->ranges.Find(RangeOf(condition));
+    default:
+        return side->thresholds[Place(condition.op, Operator::NE)].Find(ThresholdOf(condition));
+    }
+}
+
+size_t
+Attribute::Bytes() const
+{
+    return m_equal.Bytes() + (m_others ? m_others->Bytes() : 0);
+}
+
+size_t
+Attribute::Numbers::Bytes() const
+{
+    size_t bytes = ranges.Bytes();
+    for (const auto& values : thresholds)
+    {
+        bytes += values.Bytes();
+    }
+    return bytes;
+}
+
+size_t
+Attribute::Others::Bytes() const
+{
+    size_t bytes = sizeof(Others);
+    if (numbers)
+    {
+        bytes += sizeof(Numbers) + numbers->Bytes();
+    }
+    if (texts)
+    {
+        bytes += sizeof(Texts) + texts->Bytes();
+        for (const Patterns& patterns : texts->patterns)
+        {
+            bytes += patterns.Bytes();
+        }
+    }
+    return bytes;
 }
 
 void

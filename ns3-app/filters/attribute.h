@@ -13,7 +13,7 @@ namespace pysim
 {
 
 /**
- * The triggers on one attribute, by operator and kind, and the attribute's value in an event.
+ * The predicates on one attribute, by operator and kind, and the attribute's value in an event.
  *
  * What a match on equality needs is in the first cache line.
  */
@@ -38,10 +38,14 @@ class Attribute
         return m_hash;
     }
 
-    /// Hang an item at the predicate that begins with this leaf.
-    void Add(const Leaf* leaf, uintptr_t item);
+    /// Hang an item at a predicate.
+    void Add(const Condition& condition, uintptr_t item);
     /// Take it off again; no harm if it is not there.
-    void Remove(const Leaf* leaf, uintptr_t item);
+    void Remove(const Condition& condition, uintptr_t item);
+    /// What hangs at a predicate, or nullptr.
+    const Posting* Find(const Condition& condition) const;
+    /// Memory of all indexes, but not of what hangs there.
+    size_t Bytes() const;
 
     /// Reach the items of all predicates that an event's value fulfils.
     void Collect(const Value& value, uint64_t match, Reached& reached)
@@ -76,6 +80,8 @@ class Attribute
     /// What values of one kind are compared with.
     struct Numbers : Allocated
     {
+        size_t Bytes() const;
+
         Ordered<Threshold> thresholds[5]; ///< by operator: NE to GE
         Ordered<Range> ranges;
     };
@@ -88,8 +94,10 @@ class Attribute
     /// Everything but equality.
     struct Others : Allocated
     {
-        void Add(const Leaf* leaf, uintptr_t item);
-        void Remove(const Leaf* leaf, uintptr_t item);
+        void Add(const Condition& condition, uintptr_t item);
+        void Remove(const Condition& condition, uintptr_t item);
+        const Posting* Find(const Condition& condition) const;
+        size_t Bytes() const;
         void Collect(const Value& value, uint64_t match, Reached& reached);
 
         uint32_t items{0};

@@ -44,6 +44,12 @@ template <class Slot> class HashTable
         return m_count;
     }
 
+    /// Memory of the table itself.
+    size_t Bytes() const
+    {
+        return m_slots ? (size_t(m_mask) + 1) * sizeof(Slot) : 0;
+    }
+
     /// The slot with this hash that is the `same`, or nullptr.
     template <class Same> Slot* Find(uint64_t hash, Same same) const
     {

@@ -1,11 +1,9 @@
 #ifndef PYSIM_FILTERS_MATCHER_H
 #define PYSIM_FILTERS_MATCHER_H
 
-#include "attribute.h"
-#include "hash-table.h"
-#include "subscription.h"
-
-#include "../python/ref.h"
+#include "attributes.h"
+#include "keys.h"
+#include "screen.h"
 
 namespace pysim
 {
@@ -16,6 +14,9 @@ namespace pysim
  * An event's values reach the filters of which they fulfil a trigger. Those that a trigger decides
  * match; the others are evaluated at once on the event's values, which takes no longer than to look
  * at their counts would. So what is no trigger of any filter is in no index.
+ *
+ * Where the best trigger of a conjunction is a comparison, many events would fulfil it: such
+ * filters are in a screen instead, which looks at all their comparisons together.
  *
  * No code of Python's runs between the first look at an event and the last: keys are hashed and
  * compared when all of them are found. So a key's methods may do anything, even come back here.
@@ -38,73 +39,42 @@ class Matcher
     /// @return a new set, or nullptr with a Python error
     PyObject* Match(PyObject* event);
     /// @return 1, 0, or -1 with a Python error
-    int Contains(PyObject* key) const;
-    Py_ssize_t Size() const;
+    int Contains(PyObject* key) const
+    {
+        return m_keys.Contains(key);
+    }
+
+    Py_ssize_t Size() const
+    {
+        return m_keys.Size();
+    }
 
     int Traverse(visitproc visit, void* arg) const;
     void Clear();
 
   private:
-    static constexpr uint32_t NONE = UINT32_MAX;
-    static constexpr size_t FEW = 4; ///< so many attributes are looked through
+    using Screens = Vector<std::unique_ptr<Screen>>;
 
-    struct Name
-    {
-        bool IsFree() const
-        {
-            return attribute == NONE;
-        }
-
-        uint64_t Hash() const
-        {
-            return hash;
-        }
-
-        uint64_t hash{0};
-        uint32_t attribute{NONE};
-    };
-
-    /// A subscription on its way in; dropped if it does not arrive.
-    struct Draft
-    {
-        explicit Draft(Matcher& matcher, Py_ssize_t count, bool isDecided);
-
-        ~Draft()
-        {
-            if (subscription)
-            {
-                matcher.Drop(subscription);
-            }
-        }
-
-        Matcher& matcher;
-        Subscription* subscription;
-    };
-
-    bool ReadLeaves(PyObject* leaves, Subscription* subscription);
-    bool ReadLeaf(PyObject* leaf, Subscription* subscription, uint32_t count);
-    void Attach(const Subscription* subscription);
-    void Detach(const Subscription* subscription);
+    void Attach(Subscription* subscription);
+    void Detach(Subscription* subscription);
+    void AddTriggers(const Subscription* subscription);
     /// @return whether there are any among the first `count` leaves
     bool RemoveTriggers(const Subscription* subscription, uint32_t count);
-    /// Free a subscription that nothing leads to any more; its key may go with it.
-    void Drop(Subscription* subscription);
-
-    uint32_t FindAttribute(PyObject* name, uint64_t hash) const;
-    uint32_t AcquireAttribute(PyObject* name);
-    void ReleaseAttribute(uint32_t attribute);
+    void AddToScreen(Subscription* subscription, uint32_t home);
+    void RemoveFromScreen(Subscription* subscription, uint32_t home);
+    Screens::iterator ScreenOf(uint32_t home);
+    void DropEmptyScreen(Screens::iterator screen);
 
     void Collect(PyObject* event, Reached& reached);
     void EvaluateAll(Reached& reached, Reached& matched) const;
     bool Evaluate(const Subscription* subscription) const;
     bool Test(const Leaf& leaf) const;
 
-    PyObject* m_keys{nullptr}; ///< dict: key -> address of its subscription
-    uint64_t m_match{0};       ///< the number of the latest match
-    Vector<Attribute> m_attributes;
-    HashTable<Name> m_names;
+    Keys m_keys;
+    uint64_t m_match{0}; ///< the number of the latest match
+    Attributes m_attributes;
+    Screens m_screens;
     Vector<const Subscription*> m_always; ///< with negations nothing need be fulfilled: no triggers
-    uint32_t m_free{NONE};                ///< the first free place among the attributes
     uint32_t m_evaluated{0};              ///< subscriptions that no trigger decides
 };
 

@@ -109,9 +109,19 @@ template <class T, size_t N> class Sequence
         m_size += count;
     }
 
+    void Clear()
+    {
+        m_size = 0;
+    }
+
     size_t Size() const
     {
         return m_size;
+    }
+
+    size_t Capacity() const
+    {
+        return m_capacity;
     }
 
     T operator[](size_t place) const

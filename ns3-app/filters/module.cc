@@ -1,8 +1,9 @@
 #include "matcher.h"
+#include "two-step.h"
 
 #include <new>
 
-// The extension module pysim.filters._engine: the Matcher as a class of Python's.
+// The extension module pysim.filters._engine: the engines as classes of Python's.
 
 namespace pysim
 {
@@ -10,15 +11,16 @@ namespace pysim
 namespace
 {
 
-struct EngineObject
+template <class Index> struct Object
 {
-    PyObject_HEAD Matcher matcher;
+    PyObject_HEAD Index index;
 };
 
-Matcher&
-MatcherOf(PyObject* self)
+template <class Index>
+Index&
+IndexOf(PyObject* self)
 {
-    return reinterpret_cast<EngineObject*>(self)->matcher;
+    return reinterpret_cast<Object<Index>*>(self)->index;
 }
 
 /// Exceptions end here: the only ones are for want of memory.
@@ -37,43 +39,71 @@ Guarded(Result failure, Call call)
     }
 }
 
+/// None if a call went well.
+template <class Call>
 PyObject*
-New(PyTypeObject* type, PyObject*, PyObject*)
+Done(Call call)
 {
-    PyObject* self = type->tp_alloc(type, 0);
-    if (self)
+    return Guarded(false, call) ? Py_NewRef(Py_None) : nullptr;
+}
+
+/// What all engines have in common.
+template <class Index> struct Methods
+{
+    static PyObject* New(PyTypeObject* type, PyObject*, PyObject*)
     {
-        new (&MatcherOf(self)) Matcher();
+        PyObject* self = type->tp_alloc(type, 0);
+        if (self)
+        {
+            new (&IndexOf<Index>(self)) Index();
+        }
+        return self;
     }
-    return self;
-}
 
-void
-Dealloc(PyObject* self)
-{
-    PyTypeObject* type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    MatcherOf(self).~Matcher();
-    type->tp_free(self);
-    Py_DECREF(type);
-}
+    static void Dealloc(PyObject* self)
+    {
+        PyTypeObject* type = Py_TYPE(self);
+        PyObject_GC_UnTrack(self);
+        IndexOf<Index>(self).~Index();
+        type->tp_free(self);
+        Py_DECREF(type);
+    }
 
-int
-Traverse(PyObject* self, visitproc visit, void* arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    return MatcherOf(self).Traverse(visit, arg);
-}
+    static int Traverse(PyObject* self, visitproc visit, void* arg)
+    {
+        Py_VISIT(Py_TYPE(self));
+        return IndexOf<Index>(self).Traverse(visit, arg);
+    }
 
-int
-Clear(PyObject* self)
-{
-    MatcherOf(self).Clear();
-    return 0;
-}
+    static int Clear(PyObject* self)
+    {
+        IndexOf<Index>(self).Clear();
+        return 0;
+    }
+
+    static PyObject* Remove(PyObject* self, PyObject* key)
+    {
+        return Done([&] { return IndexOf<Index>(self).Remove(key); });
+    }
+
+    static PyObject* Match(PyObject* self, PyObject* event)
+    {
+        return Guarded<PyObject*>(nullptr, [&] { return IndexOf<Index>(self).Match(event); });
+    }
+
+    static Py_ssize_t Length(PyObject* self)
+    {
+        return IndexOf<Index>(self).Size();
+    }
+
+    static int Contains(PyObject* self, PyObject* key)
+    {
+        return IndexOf<Index>(self).Contains(key);
+    }
+};
 
 PyObject*
-Enter(PyObject* self, PyObject* arguments)
+EnterDecided(PyObject* self, PyObject* arguments)
 {
     PyObject* key;
     PyObject* leaves;
@@ -82,68 +112,119 @@ Enter(PyObject* self, PyObject* arguments)
     {
         return nullptr;
     }
-    const bool entered =
-        Guarded(false, [&] { return MatcherOf(self).Insert(key, leaves, isDecided); });
-    return entered ? Py_NewRef(Py_None) : nullptr;
+    return Done([&] { return IndexOf<Matcher>(self).Insert(key, leaves, isDecided); });
 }
 
 PyObject*
-Remove(PyObject* self, PyObject* key)
+Enter(PyObject* self, PyObject* arguments)
 {
-    return MatcherOf(self).Remove(key) ? Py_NewRef(Py_None) : nullptr;
+    PyObject* key;
+    PyObject* leaves;
+    unsigned int minimum;
+    if (!PyArg_ParseTuple(arguments, "OOI:enter", &key, &leaves, &minimum))
+    {
+        return nullptr;
+    }
+    return Done([&] { return IndexOf<TwoStep>(self).Insert(key, leaves, minimum); });
 }
 
 PyObject*
-Match(PyObject* self, PyObject* event)
+Exchange(PyObject* self, PyObject* arguments)
 {
-    return Guarded<PyObject*>(nullptr, [&] { return MatcherOf(self).Match(event); });
+    PyObject* key;
+    PyObject* leaves;
+    unsigned int minimum;
+    if (!PyArg_ParseTuple(arguments, "OOI:exchange", &key, &leaves, &minimum))
+    {
+        return nullptr;
+    }
+    return Done([&] { return IndexOf<TwoStep>(self).Replace(key, leaves, minimum); });
 }
 
-Py_ssize_t
-Length(PyObject* self)
+PyObject*
+Selectivity(PyObject* self, PyObject* leaves)
 {
-    return MatcherOf(self).Size();
+    return Guarded<PyObject*>(nullptr, [&] { return IndexOf<TwoStep>(self).Selectivity(leaves); });
 }
 
-int
-Contains(PyObject* self, PyObject* key)
+template <uint64_t (TwoStep::*get)() const>
+PyObject*
+Count(PyObject* self, void*)
 {
-    return MatcherOf(self).Contains(key);
+    return PyLong_FromUnsignedLongLong((IndexOf<TwoStep>(self).*get)());
 }
 
-PyMethodDef g_methods[] = {
-    {"enter", Enter, METH_VARARGS, "Add a filter, given as leaves, under a new key."},
-    {"remove", Remove, METH_O, "Take out the filter under the key."},
-    {"match", Match, METH_O, "The keys of all filters that match, in a set of the caller's own."},
+constexpr const char* REMOVE = "Take out the filter under the key.";
+constexpr const char* MATCH = "The keys of all filters that match, in a set of the caller's own.";
+
+PyMethodDef g_matcherMethods[] = {
+    {"enter", EnterDecided, METH_VARARGS, "Add a filter, given as leaves, under a new key."},
+    {"remove", Methods<Matcher>::Remove, METH_O, REMOVE},
+    {"match", Methods<Matcher>::Match, METH_O, MATCH},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyType_Slot g_slots[] = {
-    {Py_tp_doc, const_cast<char*>("Filters under keys; pysim.filters.native makes their leaves.")},
-    {Py_tp_new, reinterpret_cast<void*>(New)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(Clear)},
-    {Py_tp_methods, g_methods},
-    {Py_sq_length, reinterpret_cast<void*>(Length)},
-    {Py_sq_contains, reinterpret_cast<void*>(Contains)},
-    {0, nullptr},
+PyGetSetDef g_noCounts[] = {
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyType_Spec g_spec = {
-    "pysim.filters._engine.Engine",
-    sizeof(EngineObject),
-    0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    g_slots,
+PyMethodDef g_twoStepMethods[] = {
+    {"enter", Enter, METH_VARARGS, "Add a filter, given as leaves, under a new key."},
+    {"exchange", Exchange, METH_VARARGS, "Put another filter, given as leaves, under the key."},
+    {"selectivity", Selectivity, METH_O, "Events that fulfilled a predicate, of how many."},
+    {"remove", Methods<TwoStep>::Remove, METH_O, REMOVE},
+    {"match", Methods<TwoStep>::Match, METH_O, MATCH},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
 };
+
+PyGetSetDef g_twoStepCounts[] = {
+    {"events", Count<&TwoStep::Events>, nullptr, "Events matched so far.", nullptr},
+    {"candidates", Count<&TwoStep::Candidates>, nullptr, "Their candidates, together.", nullptr},
+    {"predicates", Count<&TwoStep::Predicates>, nullptr, "Distinct predicates.", nullptr},
+    {"associations", Count<&TwoStep::Associations>, nullptr, "Pairs of these and keys.", nullptr},
+    {"bytes", Count<&TwoStep::Bytes>, nullptr, "Memory of the tables and trees.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+template <class Index>
+int
+AddType(PyObject* module, const char* name, PyMethodDef* methods, PyGetSetDef* counts)
+{
+    using Common = Methods<Index>;
+    PyType_Slot slots[] = {
+        {Py_tp_doc, const_cast<char*>("Filters under keys; pysim.filters makes their leaves.")},
+        {Py_tp_new, reinterpret_cast<void*>(Common::New)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(Common::Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(Common::Traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(Common::Clear)},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, counts},
+        {Py_sq_length, reinterpret_cast<void*>(Common::Length)},
+        {Py_sq_contains, reinterpret_cast<void*>(Common::Contains)},
+        {0, nullptr},
+    };
+    PyType_Spec spec = {
+        name,
+        sizeof(Object<Index>),
+        0,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+        slots,
+    };
+    Ref type(PyType_FromModuleAndSpec(module, &spec, nullptr));
+    return type ? PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type.Get())) : -1;
+}
 
 int
 Execute(PyObject* module)
 {
-    Ref type(PyType_FromModuleAndSpec(module, &g_spec, nullptr));
-    return type ? PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type.Get())) : -1;
+    if (AddType<Matcher>(module, "pysim.filters._engine.Engine", g_matcherMethods, g_noCounts) < 0)
+    {
+        return -1;
+    }
+    return AddType<TwoStep>(
+        module, "pysim.filters._engine.TwoStepEngine", g_twoStepMethods, g_twoStepCounts);
 }
 
 PyModuleDef_Slot g_moduleSlots[] = {
@@ -154,7 +235,7 @@ PyModuleDef_Slot g_moduleSlots[] = {
 PyModuleDef g_module = {
     PyModuleDef_HEAD_INIT,
     "pysim.filters._engine",
-    "The native matching engine.",
+    "The native matching engines.",
     0,
     nullptr,
     g_moduleSlots,

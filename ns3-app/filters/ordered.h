@@ -73,8 +73,8 @@ template <class Entry> class Ordered
         {
             m_blocks.emplace_back();
         }
-        auto block = std::min(BlockOf(entry), m_blocks.end() - 1);
-        auto place = PlaceIn(*block, entry);
+        auto block = std::min(BlockOf(m_blocks, entry), m_blocks.end() - 1);
+        auto place = PlaceIn(block->entries, entry);
         if (place == block->entries.end() || place->Compare(entry) != 0)
         {
             place = block->entries.insert(place, std::move(entry));
@@ -96,12 +96,12 @@ template <class Entry> class Ordered
 
     void Remove(const Entry& entry, uintptr_t item)
     {
-        auto block = BlockOf(entry);
+        auto block = BlockOf(m_blocks, entry);
         if (block == m_blocks.end())
         {
             return;
         }
-        auto place = PlaceIn(*block, entry);
+        auto place = PlaceIn(block->entries, entry);
         if (place != block->entries.end() && place->Compare(entry) == 0)
         {
             place->posting.Remove(item);
@@ -121,6 +121,29 @@ template <class Entry> class Ordered
         {
             m_blocks.shrink_to_fit();
         }
+    }
+
+    /// What hangs at an entry, or nullptr.
+    const Posting* Find(const Entry& entry) const
+    {
+        const auto block = BlockOf(m_blocks, entry);
+        if (block == m_blocks.end())
+        {
+            return nullptr;
+        }
+        const auto place = PlaceIn(block->entries, entry);
+        return place != block->entries.end() && place->Compare(entry) == 0 ? &place->posting
+                                                                           : nullptr;
+    }
+
+    size_t Bytes() const
+    {
+        size_t bytes = m_blocks.capacity() * sizeof(Block);
+        for (const Block& block : m_blocks)
+        {
+            bytes += block.entries.capacity() * sizeof(Entry);
+        }
+        return bytes;
     }
 
     /// Reach the entries before the first one that is not `isBefore`, or all the others.
@@ -193,21 +216,20 @@ template <class Entry> class Ordered
     };
 
     using Blocks = Vector<Block>;
-    using Place = typename Vector<Entry>::iterator;
 
     /// The block that has the entry if any has it.
-    typename Blocks::iterator BlockOf(const Entry& entry)
+    template <class SomeBlocks> static auto BlockOf(SomeBlocks& blocks, const Entry& entry)
     {
-        return std::partition_point(m_blocks.begin(), m_blocks.end(), [&](const Block& block) {
+        return std::partition_point(blocks.begin(), blocks.end(), [&](const Block& block) {
             return !block.entries.empty() && block.entries.back().Compare(entry) < 0;
         });
     }
 
-    static Place PlaceIn(Block& block, const Entry& entry)
+    template <class Entries> static auto PlaceIn(Entries& entries, const Entry& entry)
     {
-        return std::partition_point(block.entries.begin(),
-                                    block.entries.end(),
-                                    [&](const Entry& other) { return other.Compare(entry) < 0; });
+        return std::partition_point(entries.begin(), entries.end(), [&](const Entry& other) {
+            return other.Compare(entry) < 0;
+        });
     }
 
     /// @return the first of the two blocks

@@ -77,7 +77,7 @@ PartHashes::OfWhole(PyObject* text)
 void
 Patterns::Add(const Value& pattern, uintptr_t item)
 {
-    Slot* slot = Find(pattern);
+    Slot* slot = FindSlot(pattern);
     if (!slot)
     {
         const Py_ssize_t length = PyUnicode_GET_LENGTH(pattern.Text());
@@ -100,7 +100,7 @@ Patterns::Add(const Value& pattern, uintptr_t item)
 void
 Patterns::Remove(const Value& pattern, uintptr_t item)
 {
-    Slot* slot = Find(pattern);
+    Slot* slot = FindSlot(pattern);
     if (!slot)
     {
         return;
@@ -164,7 +164,7 @@ Patterns::Collect(Operator op, PyObject* text, PartHashes& parts, uint64_t match
 }
 
 Patterns::Slot*
-Patterns::Find(const Value& pattern) const
+Patterns::FindSlot(const Value& pattern) const
 {
     const Py_ssize_t length = PyUnicode_GET_LENGTH(pattern.Text());
     const uint64_t hash = SlotHash(PartHashes::OfWhole(pattern.Text()), length);

@@ -41,6 +41,18 @@ class Patterns
 
     void Add(const Value& pattern, uintptr_t item);
     void Remove(const Value& pattern, uintptr_t item);
+    /// What hangs at a pattern, or nullptr.
+    const Posting* Find(const Value& pattern) const
+    {
+        const Slot* slot = FindSlot(pattern);
+        return slot ? &slot->posting : nullptr;
+    }
+
+    size_t Bytes() const
+    {
+        return m_table.Bytes() + m_lengths.capacity() * sizeof(Length);
+    }
+
     /// @param match a number that no earlier call had
     void Collect(Operator op, PyObject* text, PartHashes& parts, uint64_t match, Reached& reached);
 
@@ -69,7 +81,7 @@ class Patterns
         uint32_t patterns;
     };
 
-    Slot* Find(const Value& pattern) const;
+    Slot* FindSlot(const Value& pattern) const;
     static uint64_t SlotHash(uint64_t hash, Py_ssize_t length);
 
     HashTable<Slot> m_table;

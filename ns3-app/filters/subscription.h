@@ -9,7 +9,7 @@
 namespace pysim
 {
 
-/// What a leaf asks; pysim/filters/native.py knows the same numbers.
+/// What a leaf asks; pysim/filters/program.py knows the same numbers.
 enum class Operator : uint8_t
 {
     EQ,
@@ -43,15 +43,33 @@ struct Leaf
     uint32_t onTrue;
     uint32_t onFalse;
     Operator op;
-    bool isTrigger;
+    bool leads; ///< whether the engine finds the filter by it
+};
+
+/// What a predicate asks of its attribute: one leaf, or both ends of a range.
+struct Condition
+{
+    explicit Condition(const Leaf* leaf)
+        : value(leaf->value),
+          high(leaf->IsRange() ? leaf[1].value : Value()),
+          op(leaf->op),
+          highOp(leaf->IsRange() ? leaf[1].op : leaf->op)
+    {
+    }
+
+    Value value; ///< borrowed, as is the next
+    Value high;
+    Operator op;
+    Operator highOp;
 };
 
 /// A filter under its key: leaves that end in ACCEPT or REJECT, always going forward.
 struct Subscription
 {
     uintptr_t output; ///< what to hand out when it matches; see Item
-    uint32_t count;
-    bool isDecided; ///< whether one fulfilled trigger is enough
+    uint32_t count : 31;
+    uint32_t isDecided : 1; ///< whether one fulfilled leaf that leads to it is enough
+    uint32_t place;         ///< in a screen, if it is in one
     Leaf leaves[1];
 };
 
@@ -157,6 +175,12 @@ class Posting
             m_word = list->items[0];
             PyMem_Free(list);
         }
+    }
+
+    /// The item, where there is one alone.
+    uintptr_t Only() const
+    {
+        return m_word;
     }
 
     template <class Sequence> void AppendTo(Sequence& items) const

@@ -14,9 +14,11 @@ codec and back.
 
 The seam is `MatchingIndex`: who routes events knows this protocol only, so engines can be swapped.
 `LinearIndex` is the reference that any engine has to agree with; `CountingIndex` is the two-step
-engine in plain Python; `native.NativeIndex` is the one in C++, for small tables in the simulator
-and for hundreds of thousands of filters. `new_index()` makes the quickest that there is. Covering,
-merging and pruning are modules of their own that take filters and give filters.
+engine in plain Python. In C++ there are `native.NativeIndex`, for small tables in the simulator and
+for hundreds of thousands of filters; `two_step.TwoStepIndex`, the two-step engine as published,
+which tells sizes and selectivities; and `native.ScanningIndex`, which evaluates every filter.
+`new_index()` makes the quickest that there is. Covering, merging and pruning are modules of their
+own that take filters and give filters.
 
 The layer knows nothing of brokers, messages, networks or time.
 """

@@ -11,6 +11,7 @@ One thing differs: the paper counts for every filter that shares a predicate wit
 only those are counted of which a trigger is fulfilled. Triggers are predicates of a filter without
 which it cannot match, the rarest that can be had: `symbol = "IBM" and price < 30` is never touched
 by the many events that are cheap and not of IBM. No match is lost, and most of the counting is.
+`two_step` has the published steps without triggers.
 """
 
 from __future__ import annotations

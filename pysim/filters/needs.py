@@ -1,11 +1,16 @@
 """What an event must fulfil before a filter can match it: what the engines sort filters by.
 
-It must not know any engine. All filters in here are canonical.
+It must not know any engine.
 """
 
 from __future__ import annotations
 
-from pysim.filters.language import And, Filter, Not, Operator, Or, Predicate
+from typing import TypeAlias
+
+from pysim.filters.language import And, Filter, Not, Operator, Or, Predicate, canonical
+
+_Option: TypeAlias = tuple[int, frozenset[Predicate]]
+"""Predicates that would do as triggers, and how often one of them holds."""
 
 # How often a predicate holds, relative to an equality: guesses, but in the right order.
 _FREQUENCY = {
@@ -51,21 +56,64 @@ def minimum_count(filter: Filter) -> tuple[frozenset[Predicate], int]:
     return predicates, total
 
 
+def minimum_of(filter: Filter) -> int:
+    """How many predicates that are not negated an event fulfils at least if it matches."""
+    met: list[Predicate] = []
+    minimum = _sum_of_needs(filter, False, met)
+    if len(set(met)) == len(met):
+        return minimum
+    return minimum_count(canonical(filter))[1]
+
+
+def _sum_of_needs(filter: Filter, negated: bool, met: list[Predicate]) -> int:
+    """The minimum if no predicate is there twice; adds those that were met on the way."""
+    if isinstance(filter, Predicate):
+        if not negated:
+            met.append(filter)
+        return not negated
+    if isinstance(filter, Not):
+        return _sum_of_needs(filter.child, not negated, met)
+    assert isinstance(filter, And | Or)
+    needs = [_sum_of_needs(child, negated, met) for child in filter.children]
+    return min(needs) if isinstance(filter, And) is negated else sum(needs)
+
+
 def triggers(filter: Filter) -> frozenset[Predicate]:
     """Predicates of which at least one holds in any event that matches; none if there are no such.
 
     One child's triggers suffice for an AND, so it takes those that hold least often.
     """
+    option = _rarest(filter, False)
+    return option[1] if option else frozenset()
+
+
+def _rarest(filter: Filter, negated: bool) -> _Option | None:
     if isinstance(filter, Predicate):
-        return frozenset({filter})
+        return None if negated else (_FREQUENCY[filter.operator], frozenset((filter,)))
     if isinstance(filter, Not):
-        return frozenset()
+        return _rarest(filter.child, not negated)
     assert isinstance(filter, And | Or)
-    options = [triggers(child) for child in filter.children]
-    if isinstance(filter, Or):
-        return frozenset[Predicate]().union(*options) if all(options) else frozenset()
-    return min((option for option in options if option), key=_frequency, default=frozenset())
+    if isinstance(filter, And) is negated:
+        return _rarest_of_all(filter.children, negated)
+    return _rarest_of_one(filter.children, negated)
 
 
-def _frequency(triggers: frozenset[Predicate]) -> int:
-    return sum(_FREQUENCY[trigger.operator] for trigger in triggers)
+def _rarest_of_one(children: tuple[Filter, ...], negated: bool) -> _Option | None:
+    best: _Option | None = None
+    for child in children:
+        option = _rarest(child, negated)
+        if option and (best is None or option[0] < best[0]):
+            best = option
+            if best[0] == 1:  # an equality: nothing is rarer
+                break
+    return best
+
+
+def _rarest_of_all(children: tuple[Filter, ...], negated: bool) -> _Option | None:
+    frequency, predicates = 0, frozenset[Predicate]()
+    for child in children:
+        option = _rarest(child, negated)
+        if option is None:
+            return None
+        frequency, predicates = frequency + option[0], predicates | option[1]
+    return frequency, predicates

@@ -1,4 +1,4 @@
-"""What only the native engine can get wrong: numbers, texts, references, memory, reentrance."""
+"""What only native engines can get wrong: numbers, texts, references, memory, reentrance."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pysim.filters import (
     Filter,
     FilterError,
     LinearIndex,
+    MatchingIndex,
     Not,
     Operator,
     Or,
@@ -32,7 +33,11 @@ from pysim.filters import (
 )
 
 pytest.importorskip("pysim.filters._engine")
-from pysim.filters.native import NativeIndex
+from pysim.filters.native import NativeIndex, ScanningIndex
+from pysim.filters.two_step import TwoStepIndex
+
+Engine = Callable[[], MatchingIndex[Any]]
+ENGINES: list[Engine] = [NativeIndex, ScanningIndex, TwoStepIndex]
 
 TEXT_OPERATORS = [Operator.PREFIX, Operator.SUFFIX, Operator.CONTAINS]
 COMPARISONS = [
@@ -43,6 +48,12 @@ COMPARISONS = [
     Operator.GT,
     Operator.GE,
 ]
+
+
+@pytest.fixture(params=ENGINES, ids=lambda engine: engine.__name__)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    made: Engine = request.param
+    return made
 
 
 class Level(IntEnum):
@@ -139,11 +150,11 @@ def random_event(rng: random.Random) -> Event:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_filters_that_come_and_go_match_as_in_the_reference(seed: int) -> None:
+def test_filters_that_come_and_go_match_as_in_the_reference(engine: Engine, seed: int) -> None:
     rng = random.Random(seed)
     depth, size = rng.randint(0, 4), rng.choice([5, 60, 400])
     reference: LinearIndex[Any] = LinearIndex()
-    index: NativeIndex[Any] = NativeIndex()
+    index = engine()
     make_key = rng.choice([lambda n: n, lambda n: Key(), lambda n: ("k", n), str, float])
     keys: list[Any] = []
     for step in range(2 * size):
@@ -169,9 +180,9 @@ def test_filters_that_come_and_go_match_as_in_the_reference(seed: int) -> None:
 
 
 @pytest.mark.parametrize("negated", [False, True])
-def test_every_number_compares_exactly_with_every_other(negated: bool) -> None:
+def test_every_number_compares_exactly_with_every_other(engine: Engine, negated: bool) -> None:
     reference: LinearIndex[Filter] = LinearIndex()
-    index: NativeIndex[Filter] = NativeIndex()
+    index = engine()
     for number in FILTER_NUMBERS:
         for operator in COMPARISONS:
             filter: Filter = Predicate("a", operator, number)
@@ -184,9 +195,9 @@ def test_every_number_compares_exactly_with_every_other(negated: bool) -> None:
 
 
 @pytest.mark.parametrize("negated", [False, True])
-def test_every_text_compares_exactly_with_every_other(negated: bool) -> None:
+def test_every_text_compares_exactly_with_every_other(engine: Engine, negated: bool) -> None:
     reference: LinearIndex[Filter] = LinearIndex()
-    index: NativeIndex[Filter] = NativeIndex()
+    index = engine()
     for text in FILTER_TEXTS:
         for operator in COMPARISONS + TEXT_OPERATORS:
             filter: Filter = Predicate("a", operator, text)
@@ -197,11 +208,13 @@ def test_every_text_compares_exactly_with_every_other(negated: bool) -> None:
         assert index.match({"a": value}) == reference.match({"a": value}), value
 
 
-def test_thousands_of_ranges_thresholds_and_patterns_match_as_in_the_reference() -> None:
+def test_thousands_of_ranges_thresholds_and_patterns_match_as_in_the_reference(
+    engine: Engine,
+) -> None:
     """Enough of each for several blocks, and for patterns to be found by the text's parts."""
     rng = random.Random(3)
     reference: LinearIndex[int] = LinearIndex()
-    index: NativeIndex[int] = NativeIndex()
+    index = engine()
 
     def some_filter() -> Filter:
         text = "".join(rng.choices("abcä", k=rng.randint(0, 4)))
@@ -230,10 +243,59 @@ def test_thousands_of_ranges_thresholds_and_patterns_match_as_in_the_reference()
             index.remove(key)
 
 
-def test_hundreds_of_attributes_come_and_go() -> None:
+@pytest.mark.parametrize("attributes", [2, 6, 50])
+def test_conjunctions_of_comparisons_come_and_go(engine: Engine, attributes: int) -> None:
+    """Enough for places to be divided anew, more and fewer; events lack some, or have texts."""
+    rng = random.Random(attributes)
+    reference: LinearIndex[int] = LinearIndex()
+    index = engine()
+
+    def some_comparison() -> Filter:
+        name = f"x{rng.randrange(attributes)}"
+        number = rng.choice([rng.random(), rng.randrange(3), 2**53 + rng.randrange(3)])
+        match rng.randrange(8):
+            case 0:
+                return Not(Predicate(name, Operator.LT, number))
+            case 1:
+                return Predicate(name, rng.choice(COMPARISONS), number)
+            case 2:
+                return Predicate(name, Operator.EXISTS)
+            case 3:
+                return Predicate(name, rng.choice(COMPARISONS), "b")
+            case 4:
+                return Or((Predicate(name, Operator.GT, number), parse("x1 = 1")))
+            case _:
+                return Predicate(
+                    name, Operator.IN, Range(number, number + rng.randrange(3), True, True)
+                )
+
+    def some_value() -> Any:
+        return rng.choice([rng.random(), rng.randrange(3), 2**53 + rng.randrange(3), "a", "b"])
+
+    for size in (300, 20, 700, 0):
+        present = [key for key in range(10_000) if key in reference]
+        for key in rng.sample(present, max(0, len(present) - size)):
+            reference.remove(key)
+            index.remove(key)
+        while len(reference) < size:
+            key = rng.randrange(10_000)
+            if key not in reference:
+                filter = And(tuple(some_comparison() for _ in range(rng.randint(2, 5))))
+                reference.insert(key, filter)
+                index.insert(key, filter)
+            if len(reference) % 7 == 0:
+                event = {f"x{rng.randrange(attributes)}": some_value() for _ in range(8)}
+                assert index.match(event) == reference.match(event)
+        for _ in range(40):
+            event = {f"x{n}": some_value() for n in range(attributes) if rng.random() < 0.9}
+            assert index.match(event) == reference.match(event)
+    assert not len(index)
+
+
+def test_hundreds_of_attributes_come_and_go(engine: Engine) -> None:
     rng = random.Random(6)
     reference: LinearIndex[int] = LinearIndex()
-    index: NativeIndex[int] = NativeIndex()
+    index = engine()
     for _ in range(3_000):
         key = rng.randrange(300)
         if key in index:
@@ -247,8 +309,8 @@ def test_hundreds_of_attributes_come_and_go() -> None:
         assert index.match(event) == reference.match(event)
 
 
-def test_an_event_may_be_any_mapping() -> None:
-    index: NativeIndex[str] = NativeIndex()
+def test_an_event_may_be_any_mapping(engine: Engine) -> None:
+    index = engine()
     index.insert("ann", parse("a = 1 and b = 2"))
     event: dict[Any, Any] = {"a": 1, "b": 2, 3: 4, None: 5}
     for same in (event, OrderedDict(event), UserDict(event), {Text("a"): 1, Text("b"): 2}):
@@ -258,8 +320,8 @@ def test_an_event_may_be_any_mapping() -> None:
             index.match(wrong)  # type: ignore[arg-type]
 
 
-def test_leaves_that_make_no_filter_are_refused() -> None:
-    index: NativeIndex[str] = NativeIndex()
+def test_leaves_that_make_no_filter_are_refused(engine: Engine) -> None:
+    index: Any = engine()
     leaf = ("a", 0, 1, -1, -2, True)
     wrong: list[Any] = [
         *(
@@ -277,22 +339,23 @@ def test_leaves_that_make_no_filter_are_refused() -> None:
             [("a", 9, 1, -1, -2, True)],
         ),
         [leaf, leaf, ("a", 0, 1, 2, -2, True)],
+        [("a", 2, 5, -1, -2, True), ("a", 10, 1, 0, -1, True)],
     ]
     for leaves in wrong:
         with pytest.raises(TypeError):
-            index.enter("key", leaves, True)
+            index.enter("key", leaves, 1)
     assert not len(index)
     with pytest.raises(TypeError):
-        index.insert([], parse("a = 1"))  # type: ignore[type-var]
+        index.insert([], parse("a = 1"))
     assert index.match({"a": 1}) == set()
 
 
 @pytest.mark.parametrize("text", ["a = 1", "a = 1 or b = 1", "a = 1 and b = 1", "not c = 1"])
 @pytest.mark.parametrize("make_key", [Key, lambda: (Key(), "x" * 3), lambda: parse("z = 77777")])
-def test_references_are_given_back(text: str, make_key: Callable[[], Any]) -> None:
+def test_references_are_given_back(engine: Engine, text: str, make_key: Callable[[], Any]) -> None:
     key = make_key()
     before = sys.getrefcount(key)
-    index: NativeIndex[Any] = NativeIndex()
+    index = engine()
     for _ in range(3):
         index.insert(key, parse(text))
         for _ in range(5):
@@ -306,8 +369,8 @@ def test_references_are_given_back(text: str, make_key: Callable[[], Any]) -> No
     assert sys.getrefcount(key) == before
 
 
-def test_indexes_with_equal_filters_know_nothing_of_each_other() -> None:
-    one, other = NativeIndex[str](), NativeIndex[str]()
+def test_indexes_with_equal_filters_know_nothing_of_each_other(engine: Engine) -> None:
+    one, other = engine(), engine()
     for index in (one, other):
         index.insert("key", parse('a = 1 and (b = 2 or c prefix "x")'))
     one.remove("key")
@@ -316,9 +379,9 @@ def test_indexes_with_equal_filters_know_nothing_of_each_other() -> None:
 
 
 @pytest.mark.parametrize("is_slowly_hashed", [False, True])
-def test_a_cycle_through_a_key_is_collected(is_slowly_hashed: bool) -> None:
+def test_a_cycle_through_a_key_is_collected(engine: Engine, is_slowly_hashed: bool) -> None:
     target: Any = Key()
-    target.index = NativeIndex()
+    target.index = engine()
     key = (target,) if is_slowly_hashed else target
     target.index.insert(key, parse("a = 1 and b = 2"))
     target.index.insert("other", parse("a = 1"))
@@ -328,10 +391,10 @@ def test_a_cycle_through_a_key_is_collected(is_slowly_hashed: bool) -> None:
     assert watched() is None
 
 
-def test_what_is_removed_leaves_no_memory_behind() -> None:
+def test_what_is_removed_leaves_no_memory_behind(engine: Engine) -> None:
     rng = random.Random(8)
     some = [(Key(), random_filter(rng, 3)) for _ in range(300)]
-    index: NativeIndex[Any] = NativeIndex()
+    index = engine()
 
     def come_and_go() -> None:
         for key, filter in some:
@@ -360,8 +423,8 @@ def test_an_empty_engine_is_small() -> None:
     assert sys.getsizeof(NativeIndex()) < 300
 
 
-def test_a_key_may_come_back_while_it_is_hashed_compared_or_deleted() -> None:
-    index: NativeIndex[Any] = NativeIndex()
+def test_a_key_may_come_back_while_it_is_hashed_compared_or_deleted(engine: Engine) -> None:
+    index = engine()
 
     class Meddler:
         busy = False
