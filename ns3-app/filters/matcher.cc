@@ -79,6 +79,7 @@ Matcher::Match(PyObject* event)
     Collect(plain.Get(), reached);
     if (m_evaluated)
     {
+        CollectScreened(reached);
         Reached matched;
         EvaluateAll(reached, matched);
         return PyErr_Occurred() ? nullptr : SetOf(matched);
@@ -254,6 +255,11 @@ Matcher::Collect(PyObject* event, Reached& reached)
         }
         attribute.Collect(value, m_match, reached);
     });
+}
+
+void
+Matcher::CollectScreened(Reached& reached) const
+{
     for (const auto& screen : m_screens)
     {
         if (m_attributes[screen->Home()].match == m_match)

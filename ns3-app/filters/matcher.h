@@ -66,16 +66,18 @@ class Matcher
     void DropEmptyScreen(Screens::iterator screen);
 
     void Collect(PyObject* event, Reached& reached);
+    void CollectScreened(Reached& reached) const;
     void EvaluateAll(Reached& reached, Reached& matched) const;
     bool Evaluate(const Subscription* subscription) const;
     bool Test(const Leaf& leaf) const;
 
-    Keys m_keys;
-    uint64_t m_match{0}; ///< the number of the latest match
+    // What every match needs comes first: in a simulation it is in no cache.
+    uint64_t m_match{0};     ///< the number of the latest match
+    uint32_t m_evaluated{0}; ///< subscriptions that no trigger decides
     Attributes m_attributes;
     Screens m_screens;
     Vector<const Subscription*> m_always; ///< with negations nothing need be fulfilled: no triggers
-    uint32_t m_evaluated{0};              ///< subscriptions that no trigger decides
+    Keys m_keys;
 };
 
 } // namespace pysim
