@@ -475,7 +475,11 @@ def test_a_column_that_is_no_attribute_may_be_anything(tmp_path: Path) -> None:
         ("offers.xls", b"", "offers.xls is not one of the formats that are read"),
         ("offers.csv", b"title\n\xff\xfe\n", "offers.csv is not a text in UTF-8"),
         ("offers.csv.gz", b"title", "not a gzipped file"),
-        ("offers.csv.gz", gzip.compress(b"a\n1\n" * 99, mtime=0)[:-9], "offers.csv.gz is a damaged archive"),
+        (
+            "offers.csv.gz",
+            gzip.compress(b"a\n1\n" * 99, mtime=0)[:-9],
+            "offers.csv.gz is a damaged archive",
+        ),
         ("offers.parquet", b"title", "offers.parquet is not a Parquet file"),
     ],
 )
