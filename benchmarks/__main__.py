@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -85,19 +85,32 @@ def profiles(rounds: int) -> Iterable[Row]:
 
 
 def growth(rounds: int) -> Iterable[Row]:
-    """Wall time per message-hop from 50 to 1000 brokers, and memory."""
-    cases = [
-        ("flooding", "pass-on", "linux", "--brokers", brokers, "--events", HOPS_PER_RUN // brokers)
+    """Wall time per message-hop from 50 to 1000 brokers, with Python and without, and memory."""
+    cases = {
+        (agent, brokers): (
+            ("flooding", agent, "linux", "--brokers", brokers)
+            + ("--events", HOPS_PER_RUN // brokers)
+        )
         for brokers in GROWTH
-    ]
-    best = calmest(cases, rounds)
-    costs = {brokers: best[c]["quiet"] for brokers, c in zip(GROWTH, cases, strict=True)}
-    for brokers, cost in costs.items():
-        yield Row(f"message-hop at {brokers} brokers", cost, "us/hop")
-    spread = (max(costs.values()) / min(costs.values()) - 1) * 100
-    yield at_most("growth of a message-hop from 50 to 1000 brokers", spread, "%", 25)
-    memory = best[cases[-1]]["memory"] / GROWTH[-1] / 1024
+        for agent in ("pass-on", "relay")
+    }
+    best = calmest(list(cases.values()), rounds)
+    costs = {case: best[arguments]["quiet"] for case, arguments in cases.items()}
+    for brokers in GROWTH:
+        yield Row(f"message-hop at {brokers} brokers", costs["pass-on", brokers], "us/hop")
+    yield at_most(
+        "growth of a message-hop from 50 to 1000 brokers", _spread(costs, "pass-on"), "%", 25
+    )
+    alone = _spread(costs, "relay")
+    yield Row("growth of a message-hop, forwarding in C++ alone", alone, "%")
+    memory = best[cases["pass-on", GROWTH[-1]]]["memory"] / GROWTH[-1] / 1024
     yield Row("memory per broker at 1000 brokers", memory, "KiB")
+
+
+def _spread(costs: Mapping[tuple[str, int], float], agent: str) -> float:
+    """By how many percent the dearest size exceeds the cheapest."""
+    of_agent = [cost for (name, _), cost in costs.items() if name == agent]
+    return (max(of_agent) / min(of_agent) - 1) * 100
 
 
 def start_up(rounds: int) -> Iterable[Row]:
@@ -172,7 +185,9 @@ Captures: a million packets (PPP, IPv4, TCP, 200 bytes of payload) read by sever
 one core, in packets per second of CPU time over all its processes. Messages and the analysis of the
 demo: see `benchmarks/analysis.py`.
 
-What it does not show: absolute times are this machine's; compare ratios. The hops match against a
+What it does not show: absolute times are this machine's; compare ratios. Growth is ns-3's own for the
+most part, as the row without Python shows: what a hop touches of a thousand brokers is not in the
+processor's nearest caches, and the faster the processor, the more that shows. The hops match against a
 hundred filters each. The build of the interpreter matters: what Python adds to a hop is mostly code
 that is not in the processor's caches. A Python built as a shared library without profile-guided
 optimization, such as pyenv's default, has more of it than those of Linux distributions.
@@ -181,16 +196,37 @@ optimization, such as pyenv's default, has more of it than those of Linux distri
 """
 
 
+PARTS: Mapping[str, Callable[[int], Iterable[Row]]] = {
+    "start-up": start_up,
+    "hops": co_simulation,
+    "profiles": profiles,
+    "growth": growth,
+    "filters": filters.rows,
+    "captures": captures.rows,
+    "analysis": analysis.rows,
+}
+"""What can be measured alone: no ratio has its two sides in different parts."""
+
+
+def kept() -> list[Row]:
+    """The rows of the newest table."""
+    return [Row(**row) for row in json.loads((DOCS / "benchmarks.json").read_text())]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each case")
-    rounds = parser.parse_args().rounds
-    parts = (start_up, co_simulation, profiles, growth, filters.rows, captures.rows, analysis.rows)
-    few = min(rounds, 3)  # a round of these takes minutes, and is steadier
-    turns = {captures.rows: few, analysis.rows: few}
-    rows = [row for part in parts for row in part(turns.get(part, rounds))]
-    write(rows)
-    print(table(rows))
+    parser.add_argument(
+        "--only", choices=PARTS, nargs="+", help="these parts; other rows stay as they are"
+    )
+    chosen = parser.parse_args()
+    few = min(chosen.rounds, 3)  # a round of these takes minutes, and is steadier
+    rows = {row.name: row for row in (kept() if chosen.only else ())}
+    for name in chosen.only or PARTS:
+        turns = few if name in ("captures", "analysis") else chosen.rounds
+        rows |= {row.name: row for row in PARTS[name](turns)}
+    write(list(rows.values()))
+    print(table(rows.values()))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,10 @@ class Broker:
     _handlers: ClassVar[Mapping[int, Callable[[Any, BrokerId, Envelope], None]]] = {}
     """By type code, once there is a broker of this class: one table that stays in the caches."""
 
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Raise ValueError if options do not go together; before anything runs."""
+
     def __init__(self, world: World) -> None:
         self.world = world
         self.clients = LocalClients()

@@ -70,6 +70,7 @@ def make(name: str, world: World, **settings: Any) -> Broker:
     for option in known.values():
         if option.default is REQUIRED and option.name not in settings:
             raise ProtocolError(f'protocol "{name}" needs the option "{option.name}"')
+    _PROTOCOLS[name].check_options(settings)
     return _PROTOCOLS[name](world, **settings)
 
 

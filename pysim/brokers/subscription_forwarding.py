@@ -17,13 +17,11 @@ Fig. 2; the sections below are its operations, in its order. What this module se
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pysim.brokers.base import Broker
-from pysim.brokers.optimizations import Change, Optimize, Summary, learn, storage, summary
+from pysim.brokers.optimizations import Change, Optimize, Policies
 from pysim.filters import Filter
-from pysim.filters.sample import EventSample
-from pysim.filters.selectivity import SelectivityTable
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope
@@ -69,23 +67,25 @@ class SubscriptionForwarding(Broker):
 
     name: ClassVar[str] = "subscription-forwarding"
 
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        if options.get("literal") and options.get("optimize", UNOPTIMIZED).by:
+            raise ValueError(
+                "literal forgets what was told, and the optimizations must remember it"
+            )
+
     def __init__(
         self, world: World, *, literal: Literal = False, optimize: Optimized = UNOPTIMIZED
     ) -> None:
         super().__init__(world)
-        if literal and optimize.by:
-            raise ValueError("literal forgets what was told, which optimizations must remember")
         self._literal = literal
         self._optimize = optimize
-        self._sample = EventSample(optimize.sample) if optimize.by else None
-        self._selectivities = SelectivityTable(self._sample)
-        self._learned = 0
+        self._policies = Policies(TableEntry, optimize, world.id)
+        self._observe = self._policies.observe
         self._table: dict[Filter, TableEntry] = {}
         """The paper's subTab: the subscribers of each pattern, self under its own id."""
-        self._storage = storage(TableEntry, optimize, world.id, self._selectivities)
+        self._storage = self._policies.storage
         self._match = self._storage.match
-        self._summaries: dict[BrokerId, Summary] = {}
-        """What each neighbor is told by, where tables are optimized."""
         self.forward: Callable[[BrokerId, Envelope], None] = world.send
         """How an event goes to a subscriber; a subclass may send it another way."""
         self.told: defaultdict[BrokerId, set[Filter]] = defaultdict(set)
@@ -99,8 +99,8 @@ class SubscriptionForwarding(Broker):
     def _route(self, sender: BrokerId, event: Envelope) -> None:
         """The paper's eventReceived: to all matching subscribers but the one it came from."""
         message: Event = event.message  # type: ignore[assignment]  # the only type with a handler
-        if self._sample is not None:
-            self._sample.observe(message.attributes)
+        if self._observe is not None:
+            self._observe(message.attributes)
         matching = self._match(message.attributes)
         receivers: Sequence[BrokerId]
         if len(matching) == 1:  # needs no union
@@ -207,41 +207,28 @@ class SubscriptionForwarding(Broker):
 
     def link_up(self, neighbor: BrokerId, notice: LinkNotice) -> None:
         """The paper's addLinkTo: the neighbor learns all that is wanted on this side."""
-        for pattern in self.wanted_beside(neighbor):
-            self.tell(neighbor, pattern)
+        self.tell(neighbor, *self.wanted_beside(neighbor))
 
     # What neighbors know
 
-    def tell(self, neighbor: BrokerId, pattern: Filter) -> None:
-        """Send SUB(p), or what the policy sends in its place, unless the neighbor knows."""
+    def tell(self, neighbor: BrokerId, *patterns: Filter) -> None:
+        """Send SUB(p), or what the policies say, for patterns that the neighbor does not know."""
         told = self.told[neighbor]
-        if self._literal or pattern not in told:
-            told.add(pattern)
-            if self._optimize.by:
-                self._send(neighbor, self._summary(neighbor).add(pattern))
-            else:
-                self.world.send(neighbor, Subscribe(pattern))
+        new = patterns if self._literal else [p for p in patterns if p not in told]
+        told.update(new)
+        self._send(neighbor, self._policies.wanted(neighbor, new))
 
-    def untell(self, neighbor: BrokerId, pattern: Filter) -> None:
-        """Send UNSUB(p), or what the policy sends, unless the neighbor never heard of it."""
+    def untell(self, neighbor: BrokerId, *patterns: Filter) -> None:
+        """Send UNSUB(p), or what the policies say, for patterns that the neighbor was told."""
         told = self.told[neighbor]
-        if self._literal or pattern in told:
-            told.discard(pattern)
-            if self._optimize.by:
-                self._send(neighbor, self._summary(neighbor).remove(pattern))
-            else:
-                self.world.send(neighbor, Unsubscribe(pattern))
+        old = patterns if self._literal else [p for p in patterns if p in told]
+        told.difference_update(old)
+        self._send(neighbor, self._policies.unwanted(neighbor, old))
 
     def forget(self, neighbor: BrokerId) -> None:
         """Whatever a neighbor was told, it is gone."""
         self.told.pop(neighbor, None)
-        self._summaries.pop(neighbor, None)
-
-    def _summary(self, neighbor: BrokerId) -> Summary:
-        found = self._summaries.get(neighbor)
-        if found is None:
-            found = self._summaries[neighbor] = summary(self._optimize, self._selectivities)
-        return found
+        self._policies.forget(neighbor)
 
     def _send(self, neighbor: BrokerId, change: Change) -> None:
         """What is new goes first, so that at no time less is told than is wanted."""
@@ -257,13 +244,9 @@ class SubscriptionForwarding(Broker):
             self.world.schedule(self._optimize.start, lambda: self._renew(1))
 
     def _renew(self, times: int) -> None:
-        """Optimize what is stored, and go on with it in time."""
-        assert self._sample is not None
-        if self._sample.events > self._learned:
-            self._learned = self._sample.events
-            learn(self._selectivities, self._sample)
-        more = self._storage.renew(times)
-        if more and self._optimize.every is not None:
+        """Optimize what is stored, and again when it is time."""
+        self._policies.renew(times)
+        if self._optimize.every is not None:
             self.world.schedule(self._optimize.every, lambda: self._renew(times + 1))
 
     # For tests and pictures

@@ -17,6 +17,7 @@ from pysim.brokers import (
     register,
     registry,
 )
+from pysim.brokers.optimizations import Optimize
 from pysim.network import MemoryTransport, Observer, PlainBooks, Streams, World
 
 
@@ -52,7 +53,13 @@ def test_options_tell_type_default_and_help():
             bool,
             False,
             "count subscribers only, as in Fig. 2, instead of remembering what was told",
-        )
+        ),
+        "optimize": Option(
+            "optimize",
+            Optimize,
+            Optimize(),
+            "how routing tables are made smaller: see docs/optimizations.md",
+        ),
     }
 
 

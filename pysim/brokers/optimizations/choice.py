@@ -20,9 +20,8 @@ from pysim.brokers.optimizations.summaries import (
 from pysim.filters import Filter
 from pysim.filters.merging import group_of, perfect_merger
 from pysim.filters.pruning import pruned
-from pysim.filters.sample import EventSample
 from pysim.filters.selectivity import SelectivityTable
-from pysim.units import Duration, Share
+from pysim.units import Duration, Share, Span
 
 Optimization = Literal[
     "covering",
@@ -51,9 +50,9 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     start: Annotated[
         Duration, Meta(description="when post-pruning or replacement is first carried out")
     ] = Duration(5.0)
-    every: Annotated[
-        Duration | None, Meta(description="time until it is again; once if not given")
-    ] = None
+    every: Annotated[Span | None, Meta(description="time until it is again; once if not given")] = (
+        None
+    )
     sample: Annotated[
         int, Meta(ge=0, description="events that selectivities are counted in, the first ones")
     ] = 10_000
@@ -63,6 +62,11 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Whether what is stored is optimized from time to time."""
         return not _OF_STORAGE.isdisjoint(self.by)
 
+    @property
+    def learns(self) -> bool:
+        """Whether events must tell how selective predicates are."""
+        return not _EXACT.issuperset(self.by)
+
     def __post_init__(self) -> None:
         if _OF_STORAGE.issubset(self.by):
             raise ValueError(
@@ -71,9 +75,10 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 _OF_STORAGE = frozenset({"post-pruning", "predicate-replacement"})
+_EXACT = frozenset({"covering", "perfect-merging"})
 
 
-def summary(optimize: Optimize, table: SelectivityTable) -> Summary:
+def summary(optimize: Optimize, table: SelectivityTable) -> Chain:
     """What a neighbor is told in place of all that is wanted."""
     known: dict[str, Callable[[], Summary]] = {
         "covering": Covering,
@@ -98,10 +103,3 @@ def storage(entries: type[E], optimize: Optimize, own: int, table: SelectivityTa
     if "predicate-replacement" in optimize.by:
         return Replaced(own, table, optimize.limit)
     return Exact()
-
-
-def learn(table: SelectivityTable, sample: EventSample) -> None:
-    """Take the priors of all attributes from the events of a sample."""
-    for attribute in sample.attributes():
-        values = sample.values(attribute)
-        table.learn(attribute, [*values, *[None] * (sample.events - len(values))])

@@ -42,7 +42,7 @@ class Storage(Protocol[E]):
         """The entries that an event reaches: all that match it, and perhaps more."""
 
     def renew(self, times: int) -> bool:
-        """Optimize, for the so manieth time; whether there will be more to do another time."""
+        """Optimize, for the so manieth time; whether the next time could do more with the same."""
 
     def form(self, entry: E, filter: Filter) -> Filter:
         """What stands for an entry's filter."""
@@ -153,10 +153,12 @@ class PostPruned(_Generalizing[E]):
         """Go on until `share` of all steps, of those done and those left, are done."""
         done = self._done.total()
         forms: dict[int, Filter] = {}
-        for _ in range(round(share * (done + self._queue.steps_left)) - done):
+        # Steps are planned anew as selectivities change, so how many are left is asked each time.
+        while done < round(share * (done + self._queue.steps_left)):
             step = self._queue.prune()
             assert step is not None
             number, pruning = step
+            done += 1
             self._done[number] += 1
             forms[number] = pruning.filter
         for number, form in forms.items():
@@ -182,13 +184,14 @@ class Replaced(_Generalizing[E]):
         super().__init__(own)
         self._table = table
         self._limit = limit
-        self._is_settled = True
+        self._settled: object = None
+        """What the selectivities were when predicates were chosen, unless entries came since."""
 
     def renew(self, times: int) -> bool:
         """Choose anew, from all predicates of remote filters, which ones replace which."""
-        if self._is_settled:
-            return True
-        self._is_settled = True
+        if self._settled == self._table.version:
+            return False
+        self._settled = self._table.version
         remote = [entry for entry in self._filters if entry in self._remote]
         known: dict[Predicate, None] = {}
         for entry in remote:
@@ -196,10 +199,10 @@ class Replaced(_Generalizing[E]):
         mapping = plan(list(known), self._table, self._limit)
         for entry in remote:
             self._stand(entry, replaced(self._filters[entry], mapping))
-        return True
+        return False
 
     def _came(self, entry: E) -> None:
-        self._is_settled = False
+        self._settled = None
 
     def _left(self, entry: E) -> None:
-        self._is_settled = False
+        self._settled = None

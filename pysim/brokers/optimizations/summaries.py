@@ -174,16 +174,21 @@ class Merging:
 
 
 class Chain:
-    """Several summaries, each of what the one before it tells."""
+    """Several summaries, each of what the one before it tells; it takes many filters at once.
+
+    What comes and goes within one change is told nobody.
+    """
 
     def __init__(self, parts: Iterable[Summary]) -> None:
         self._parts = list(parts)
 
-    def add(self, filter: Filter) -> Change:
-        return self._pass_on(Change((filter,)))
+    def add(self, filters: Iterable[Filter]) -> Change:
+        """Filters that were not wanted are wanted now."""
+        return self._pass_on(Change(tuple(filters)))
 
-    def remove(self, filter: Filter) -> Change:
-        return self._pass_on(Change((), (filter,)))
+    def remove(self, filters: Iterable[Filter]) -> Change:
+        """Filters that were wanted are wanted no longer."""
+        return self._pass_on(Change((), tuple(filters)))
 
     def _pass_on(self, change: Change) -> Change:
         for part in self._parts:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from pysim.brokers.optimizations import Optimize
 from pysim.filters import parse
 from pysim.network import NANOSECONDS, AgentError
-from pysim.units import Duration, Share
+from pysim.units import Duration, Share, Span
 from pysim.workloads.operations import Operation
 
 from ..laboratory import Laboratory
@@ -35,7 +35,7 @@ some = settings(
 
 def optimizing(by: tuple[str, ...], **options: object) -> dict[str, Optimize]:
     """Optimize early and often, so that subscriptions come and go in the midst of it."""
-    often = {"start": Duration(0.03), "every": Duration(0.5), "share": Share(0.3)}
+    often = {"start": Duration(0.03), "every": Span(0.5), "share": Share(0.3)}
     return {"optimize": Optimize(by=by, limit=Share(0.3), **{**often, **options})}
 
 
@@ -122,5 +122,35 @@ def test_two_optimizations_of_what_is_stored_are_refused():
 
 
 def test_forgetting_what_was_told_does_not_go_with_optimizations():
-    with pytest.raises(AgentError, match="which optimizations must remember"):
+    with pytest.raises(AgentError, match="the optimizations must remember it"):
         Laboratory([(0, 1)], "subscription-forwarding", literal=True, **optimizing(("covering",)))
+
+
+def test_what_comes_after_everything_was_pruned_is_pruned_too():
+    lab = Laboratory(
+        [(0, 1)], "subscription-forwarding", **optimizing(("post-pruning",), every=Span(0.05))
+    )
+    for at, text in ((0.02, "a = 1 and b = 1"), (0.3, "a = 2 and b = 2")):
+        lab.simulation.add_operations(
+            [Operation(round(at * NANOSECONDS), 1, "subscribe", 0, parse(text))]
+        )
+    lab.look(1000)
+    forms = [str(form) for _, form in lab.simulation.hosts[0].agent.stored()]
+    assert forms == ["a = 1", "a = 2"]
+
+
+def test_plans_may_become_shorter_while_they_are_carried_out():
+    """Events between two prunings tell that nothing is lost by larger steps."""
+    options = optimizing(("post-pruning",), every=Span(0.1), share=Share(0.5))
+    lab = Laboratory([(0, 1)], "subscription-forwarding", **options)
+    rest = "(d < 1 and e < 1) or (f < 1 and g < 1) or (h < 1 and i < 1)"
+    texts = [f"price > 9{n} and ((b < {n} and c < 1) or {rest})" for n in range(2)]
+    operations = [Operation(20_000_000, 1, "subscribe", 0, parse(text)) for text in texts]
+    operations += [
+        Operation(40_000_000 + n, 0, "publish", attributes={"price": 5}) for n in range(50)
+    ]
+    lab.simulation.add_operations(operations)
+    lab.look(500)
+    forms = [form for _, form in lab.simulation.hosts[0].agent.stored()]
+    assert len(forms) == 2
+    assert not any("and" in str(form) for form in forms)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pysim.brokers.optimizations import Optimize, Summary, summary
+from pysim.brokers.optimizations import Change, Optimize
+from pysim.brokers.optimizations.choice import summary
+from pysim.brokers.optimizations.statistics import Statistics
 from pysim.filters import Event, Filter, parse
 from pysim.filters.covering import covers
-from pysim.filters.sample import EventSample
-from pysim.filters.selectivity import SelectivityTable
 
 from ...filters.strategies import events, filters
 
@@ -21,11 +21,22 @@ GENERAL += [("pre-pruning", "perfect-merging", "covering")]
 many = settings(max_examples=400, deadline=None)
 
 
-def make(by: tuple[str, ...], seen: Iterable[Event] = ()) -> Summary:
-    sample = EventSample(100)
-    for event in seen:
-        sample.observe(event)
-    return summary(Optimize(by=by, limit=0.2), SelectivityTable(sample))
+class OneByOne:
+    """What a neighbor is told if filters come and go one at a time."""
+
+    def __init__(self, by: tuple[str, ...], seen: Iterable[Event]) -> None:
+        selectivities = Statistics.of(list(seen)).selectivities
+        self._chain = summary(Optimize(by=by, limit=0.2), selectivities)
+
+    def add(self, *filters: Filter) -> Change:
+        return self._chain.add(filters)
+
+    def remove(self, *filters: Filter) -> Change:
+        return self._chain.remove(filters)
+
+
+def make(by: tuple[str, ...], seen: Iterable[Event] = ()) -> OneByOne:
+    return OneByOne(by, seen)
 
 
 def matches(some: Iterable[Filter], event: Event) -> bool:
@@ -128,3 +139,10 @@ def test_pruned_filters_of_one_form_are_told_once():
     assert part.add(second) == ((), ())
     assert part.remove(first) == ((), ())
     assert part.remove(second) == ((), (form,))
+
+
+def test_of_filters_that_come_together_only_what_stays_is_told():
+    part = make(("covering",))
+    nested = [parse(f"x < {n}") for n in range(16)]
+    assert part.add(*nested) == ((nested[-1],), ())
+    assert part.remove(*nested[8:]) == ((nested[7],), (nested[-1],))
