@@ -88,8 +88,8 @@ def growth(rounds: int) -> Iterable[Row]:
     """Wall time per message-hop from 50 to 1000 brokers, with Python and without, and memory."""
     cases = {
         (agent, brokers): (
-            ("flooding", agent, "linux", "--brokers", brokers)
-            + ("--events", HOPS_PER_RUN // brokers)
+            *("flooding", agent, "linux"),
+            *("--brokers", brokers, "--events", HOPS_PER_RUN // brokers),
         )
         for brokers in GROWTH
         for agent in ("pass-on", "relay")
@@ -185,12 +185,13 @@ Captures: a million packets (PPP, IPv4, TCP, 200 bytes of payload) read by sever
 one core, in packets per second of CPU time over all its processes. Messages and the analysis of the
 demo: see `benchmarks/analysis.py`.
 
-What it does not show: absolute times are this machine's; compare ratios. Growth is ns-3's own for the
-most part, as the row without Python shows: what a hop touches of a thousand brokers is not in the
-processor's nearest caches, and the faster the processor, the more that shows. The hops match against a
-hundred filters each. The build of the interpreter matters: what Python adds to a hop is mostly code
-that is not in the processor's caches. A Python built as a shared library without profile-guided
-optimization, such as pyenv's default, has more of it than those of Linux distributions.
+What it does not show: absolute times are this machine's; compare ratios. Growth is ns-3's own for
+the most part, as the row without Python shows: what a hop touches of a thousand brokers is not in
+the processor's nearest caches, and the faster the processor, the more that shows. The hops match
+against a hundred filters each. The build of the interpreter matters: what Python adds to a hop is
+mostly code that is not in the processor's caches. A Python built as a shared library without
+profile-guided optimization, such as pyenv's default, has more of it than those of Linux
+distributions.
 
 {table}
 """
