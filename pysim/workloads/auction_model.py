@@ -184,7 +184,8 @@ def largest_subscription(number: SubscriptionClass) -> Filter:
         case 2:
             return purchase(title, category, _WIDEST, _WIDEST, _WIDEST, _WIDEST, _WIDEST)
         case 3:
-            return collection(title, title, _WIDEST, _WIDEST)
+            other = title[::-1]  # as long; the same title would be sent once only
+            return collection(title, other, _WIDEST, _WIDEST)
 
 
 class _Draws:

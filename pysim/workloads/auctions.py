@@ -4,13 +4,14 @@ It says where and when; `auction_model` says what.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from pysim.units import Duration, Frequency, Share
+from pysim.filters import Value
+from pysim.units import Duration, Share
 from pysim.workloads import books
 from pysim.workloads.auction_model import (
     CLASSES,
@@ -23,22 +24,19 @@ from pysim.workloads.base import (
     Estimate,
     Setting,
     Volume,
-    Workload,
     WorkloadError,
     event_size,
     kind,
     subscription_size,
 )
 from pysim.workloads.operations import Operation
-from pysim.workloads.schedule import again, nanoseconds, place
-
-_Broker = Annotated[int, Meta(ge=0)]
+from pysim.workloads.schedule import Scheduled, again, nanoseconds, place, require_time
 
 _TITLES_PER_SUBSCRIPTION = 10
 
 
 @kind("auctions")
-class Auctions(Workload, frozen=True, kw_only=True):
+class Auctions(Scheduled, frozen=True, kw_only=True):
     """Book auctions of ten attributes, wanted by three classes of Boolean subscriptions.
 
     Each subscription has a client of its own. Subscriptions come at equal distances over `ramp`,
@@ -66,52 +64,42 @@ class Auctions(Workload, frozen=True, kw_only=True):
     interest: Annotated[
         float, Meta(ge=0, le=3, description="the same exponent in subscriptions")
     ] = 0.0
-    subscribe_at: Annotated[
-        _Broker | None, Meta(description="the one broker of all subscribers; all if not given")
-    ] = None
-    publish_at: Annotated[
-        _Broker | None, Meta(description="the one broker that publishes; all if not given")
-    ] = None
-    start: Annotated[Duration, Meta(description="when the first subscription is made")] = Duration(
-        0.5
-    )
-    ramp: Annotated[Duration, Meta(description="time over which subscriptions spread")] = Duration(
-        1.0
-    )
-    publish_start: Annotated[Duration, Meta(description="when publishing begins")] = Duration(2.0)
-    rate: Annotated[Frequency, Meta(description="events that all brokers together publish")] = (
-        Frequency(500.0)
-    )
-    rounds: Annotated[
-        int, Meta(ge=1, le=10_000, description="how often the same events are published")
-    ] = 1
     pause: Annotated[Duration, Meta(description="time between two rounds, and after the last")] = (
         Duration(1.0)
     )
+    rehearsal: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000_000,
+            description="other events before the first subscription, to learn selectivities from",
+        ),
+    ] = 0
     unsubscribe: Annotated[
         Share, Meta(description="share of subscriptions withdrawn in the end, over `ramp` again")
     ] = Share(0.0)
 
     def check(self, setting: Setting) -> None:
-        for key in ("subscribe_at", "publish_at"):
-            broker = getattr(self, key)
-            if broker is not None and broker >= setting.brokers:
-                raise WorkloadError(key, f"the overlay has {setting.brokers} brokers")
+        super().check(setting)
         if len(set(self.classes)) < len(self.classes):
             raise WorkloadError("classes", "names a class twice")
         if self._titles() > books.MAX_TITLES:
             problem = f"would be {self._titles():,} titles; {books.MAX_TITLES:,} are possible"
             raise WorkloadError("subscriptions", f"{problem}, give `titles`")
-        if self.events and not self.rate:
+        if (self.events or self.rehearsal) and not self.rate:
             raise WorkloadError("rate", "nothing would ever be published")
-        self._check_times(setting.duration)
+        if self._rehearsal(0) < 0:
+            needed = Duration(self.rehearsal / self.rate)
+            raise WorkloadError("rehearsal", f"takes {needed}, before `start`")
+        self._check_times(setting)
 
     def earliest(self) -> float:
-        return min(self.start, self.publish_start)
+        return min(self._rehearsal(0), self.publish_start)
 
     def operations(self, setting: Setting) -> Iterable[Operation]:
         model = self.model(setting)
         return heapq.merge(
+            self._rehearsals(setting, model),
             self._subscriptions(setting, model),
             self._publications(setting, model),
             self._withdrawals(setting, model),
@@ -119,7 +107,7 @@ class Auctions(Workload, frozen=True, kw_only=True):
         )
 
     def estimate(self, setting: Setting) -> Estimate:
-        published = self.events * self.rounds
+        published = self.events * self.rounds + self.rehearsal
         event = event_size(largest_event())
         subscription = max(
             subscription_size(largest_subscription(number)) for number in self.classes
@@ -136,16 +124,18 @@ class Auctions(Workload, frozen=True, kw_only=True):
         """What is wanted and offered in that setting, by number."""
         return AuctionModel(setting.streams, self._titles(), self.classes, self.skew, self.interest)
 
-    def _check_times(self, duration: float) -> None:
+    def round_starts(self) -> list[float]:
+        """When each round of events begins, and when the one after the last would."""
+        return [self.publish_start + turn * self._round() for turn in range(self.rounds + 1)]
+
+    def _check_times(self, setting: Setting) -> None:
         ends = {
             "ramp": self.start + self.ramp if self.subscriptions else 0.0,
             "events": self._last_event() if self.events else 0.0,
             "unsubscribe": self._withdrawal(self._withdrawn()) if self._withdrawn() else 0.0,
         }
         for key, end in ends.items():
-            if end > duration:
-                problem = f"takes until {Duration(round(end, 9))}, the run ends at"
-                raise WorkloadError(key, f"{problem} {Duration(duration)}")
+            require_time(key, end, setting)
         if self._withdrawn() and self._withdrawal(0) < self.start + self.ramp:
             raise WorkloadError(
                 "unsubscribe", "would begin before all subscriptions are made; see `publish_start`"
@@ -166,6 +156,9 @@ class Auctions(Workload, frozen=True, kw_only=True):
     def _last_event(self) -> float:
         return self.publish_start + self.rounds * self._round() - self.pause - 1 / self.rate
 
+    def _rehearsal(self, number: int) -> float:
+        return self.start - (self.rehearsal - number) / self.rate if self.rehearsal else self.start
+
     def _subscription(self, number: int) -> float:
         return self.start + self.ramp * number / self.subscriptions
 
@@ -183,13 +176,22 @@ class Auctions(Workload, frozen=True, kw_only=True):
         for turn, number in enumerate(chosen):
             yield self._change(setting, model, number, self._withdrawal(turn), "unsubscribe")
 
+    def _rehearsals(self, setting: Setting, model: AuctionModel) -> Iterator[Operation]:
+        for number, attributes in enumerate(model.samples(self.rehearsal)):
+            yield self._publication(setting, number, self._rehearsal(number), attributes)
+
     def _publications(self, setting: Setting, model: AuctionModel) -> Iterator[Operation]:
         events = ((number, model.event(number)) for number in range(self.events))
         for turn, (number, attributes) in again(events, self.rounds):
             time = self.publish_start + turn * self._round() + number / self.rate
-            broker, _ = place(number, setting.brokers, self.publish_at)
-            client = self.subscriptions  # one that nobody who subscribes has
-            yield Operation(nanoseconds(time), broker, "publish", client, attributes=attributes)
+            yield self._publication(setting, number, time, attributes)
+
+    def _publication(
+        self, setting: Setting, number: int, time: float, attributes: Mapping[str, Value]
+    ) -> Operation:
+        broker, _ = place(number, setting.brokers, self.publish_at)
+        client = self.subscriptions  # one that nobody who subscribes has
+        return Operation(nanoseconds(time), broker, "publish", client, attributes=attributes)
 
     def _change(
         self,

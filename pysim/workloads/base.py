@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from pysim.filters import Filter
+from pysim.filters import Filter, canonical
 from pysim.network.streams import Streams
 from pysim.wire import HEADER_SIZE
 from pysim.wire.message import encode_body
@@ -106,5 +106,5 @@ def event_size(attributes: Mapping[str, int | float | str], payload: bytes = b""
 
 
 def subscription_size(filter: Filter) -> int:
-    """The bytes of a subscription's frame."""
-    return HEADER_SIZE + len(encode_body(Subscribe(filter)))
+    """The bytes of a subscription's frame, in the form in which agents send it."""
+    return HEADER_SIZE + len(encode_body(Subscribe(canonical(filter))))

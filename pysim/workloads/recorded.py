@@ -6,6 +6,7 @@ give the same operations whatever the seed.
 
 import heapq
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,12 +18,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pysim.filters import Value
-from pysim.units import Duration, Frequency, Span
+from pysim.units import Span
 from pysim.workloads.base import (
     Estimate,
     Setting,
     Volume,
-    Workload,
     WorkloadError,
     event_size,
     kind,
@@ -36,14 +36,12 @@ from pysim.workloads.recordings import (
     read_events,
     read_subscriptions,
 )
-from pysim.workloads.schedule import Place, again, nanoseconds, place
+from pysim.workloads.schedule import Place, Scheduled, again, nanoseconds, place, require_time
 from pysim.workloads.tables import InputFile, TableError
-
-_Broker = Annotated[int, Meta(ge=0)]
 
 
 @kind("recorded")
-class Recorded(Workload, frozen=True, kw_only=True, dict=True):
+class Recorded(Scheduled, frozen=True, kw_only=True, dict=True):
     """Events and subscriptions from tables, CSV or Parquet, that users bring along.
 
     Each column of `events` is an attribute; an empty cell is a missing one. `subscriptions` has a
@@ -70,34 +68,11 @@ class Recorded(Workload, frozen=True, kw_only=True, dict=True):
         Meta(ge=-1e15, le=1e15, description="the time in the tables at which the run begins"),
     ] = 0.0
     unit: Annotated[Span, Meta(description="what a 1 in the tables' times stands for")] = Span(1.0)
-    subscribe_at: Annotated[
-        _Broker | None, Meta(description="the one broker of all subscribers; all if not given")
-    ] = None
-    publish_at: Annotated[
-        _Broker | None, Meta(description="the one broker that publishes; all if not given")
-    ] = None
-    start: Annotated[Duration, Meta(description="when the first subscription is made")] = Duration(
-        0.5
-    )
-    ramp: Annotated[Duration, Meta(description="time over which subscriptions spread")] = Duration(
-        1.0
-    )
-    publish_start: Annotated[Duration, Meta(description="when publishing begins")] = Duration(2.0)
-    rate: Annotated[Frequency, Meta(description="events that all brokers together publish")] = (
-        Frequency(500.0)
-    )
-    rounds: Annotated[
-        int, Meta(ge=1, le=10_000, description="how often the same events are published")
-    ] = 1
-    pause: Annotated[Duration, Meta(description="time between two rounds")] = Duration(1.0)
 
     def check(self, setting: Setting) -> None:
         if self.events is None and self.subscriptions is None:
             raise WorkloadError("events", "neither events nor subscriptions are given")
-        for key in ("subscribe_at", "publish_at"):
-            broker = getattr(self, key)
-            if broker is not None and broker >= setting.brokers:
-                raise WorkloadError(key, f"the overlay has {setting.brokers} brokers")
+        super().check(setting)
         with _blamed("subscriptions"):
             self._check_subscriptions(setting)
         with _blamed("events"):
@@ -109,9 +84,10 @@ class Recorded(Workload, frozen=True, kw_only=True, dict=True):
     def operations(self, setting: Setting) -> Iterable[Operation]:
         places = self._places(setting)
         return heapq.merge(
+            self._changes("unsubscribe", self._ends(setting, at_once=False), places),
             self._changes("subscribe", self._subscription_times(), places),
             self._publications(setting),
-            self._changes("unsubscribe", self._wanted.until if self._wanted else [], places),
+            self._changes("unsubscribe", self._ends(setting, at_once=True), places),
             key=attrgetter("time"),
         )
 
@@ -150,15 +126,20 @@ class Recorded(Workload, frozen=True, kw_only=True, dict=True):
         if self._offered.told.times is None and not self.rate:
             raise WorkloadError("rate", "nothing would ever be published")
         last = max(self._event_times(), default=0.0) + (self.rounds - 1) * self._round()
-        _require_time("events", last, setting)
+        require_time("events", last, setting)
 
     def _check_subscriptions(self, setting: Setting) -> None:
         if self._wanted is None:
             return
         self._wanted.told.check(setting.brokers, setting.duration)
         times = self._subscription_times()
-        _require_time("ramp", max(times, default=0.0), setting)
+        require_time("ramp", max(times, default=0.0), setting)
         self._wanted.check(times)
+        if self._wanted.told.clients is not None:
+            begins = list(map(nanoseconds, times))
+            until = self._until(setting)
+            ends = [math.inf if end is None else nanoseconds(end) for end in until]
+            self._wanted.check_held(self._places(setting), begins, ends)
 
     def _event_times(self) -> Sequence[float]:
         offered = self._offered
@@ -175,6 +156,21 @@ class Recorded(Workload, frozen=True, kw_only=True, dict=True):
         if wanted.told.times is not None:
             return wanted.told.times
         return [self.start + self.ramp * row / len(wanted) for row in range(len(wanted))]
+
+    def _until(self, setting: Setting) -> list[float | None]:
+        """When each subscription is withdrawn; None if it stands to the end of the run."""
+        until = self._wanted.until if self._wanted else []
+        return [None if end is None or end >= setting.duration else end for end in until]
+
+    def _ends(self, setting: Setting, at_once: bool) -> list[float | None]:
+        """The same for those that end as they begin, or for the others.
+
+        The others come first at any time, so that a client can have the same again at once.
+        """
+        return [
+            end if end is not None and (nanoseconds(end) == nanoseconds(time)) == at_once else None
+            for time, end in zip(self._subscription_times(), self._until(setting), strict=True)
+        ]
 
     def _round(self) -> float:
         """Seconds from the beginning of a round to that of the next."""
@@ -240,9 +236,3 @@ def _blamed(key: str) -> Iterator[None]:
         yield
     except TableError as error:
         raise WorkloadError(key, str(error)) from None
-
-
-def _require_time(key: str, end: float, setting: Setting) -> None:
-    if end > setting.duration:
-        problem = f"takes until {Duration(round(end, 9))}, the run ends at"
-        raise WorkloadError(key, f"{problem} {Duration(setting.duration)}")

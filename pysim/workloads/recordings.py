@@ -3,12 +3,14 @@
 It must not know workloads or simulations; what is wrong is a TableError that names the cell.
 """
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pysim.filters import Filter, FilterError, Value, parse
+from pysim.filters import Filter, FilterError, Value, canonical, parse
 from pysim.naming import nearest
 from pysim.units import Duration
 from pysim.workloads.tables import (
@@ -93,6 +95,34 @@ class Subscriptions:
                 problem = f"it would end before it begins, at {Duration(round(time, 9))}"
                 refuse(self.told.table, row, _UNTIL, problem)
 
+    def check_held(
+        self, places: Sequence[tuple[int, int]], begins: Sequence[int], ends: Sequence[float]
+    ) -> None:
+        """Refuse a filter that a client of a broker would hold twice at a time, by such times."""
+        clients: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        for row in sorted(range(len(self)), key=lambda row: (begins[row], ends[row])):
+            clients[places[row]].append(row)
+        for (broker, client), rows in clients.items():
+            for one, other in self._successions(rows):
+                if begins[other] < ends[one] or begins[other] == begins[one]:
+                    first, second = sorted((one + 1, other + 1))
+                    problem = f"client {client} at broker {broker} would hold the same filter twice"
+                    raise TableError(
+                        f"{self.told.table.name}, rows {first} and {second}: {problem} at a time,"
+                        " and the end of one would end both"
+                    )
+
+    def _successions(self, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Each of the rows with the one before it that has the same filter, if there is one."""
+        if len(rows) == 1:  # as most are; a canonical form takes time
+            return
+        latest: dict[Filter, int] = {}
+        for row in rows:
+            form = canonical(self.filters[row])
+            if form in latest:
+                yield latest[form], row
+            latest[form] = row
+
 
 def read_events(
     path: Path, naming: Naming, attributes: Sequence[str] | None, texts: Sequence[str]
@@ -144,7 +174,10 @@ def _until(table: Table, naming: Naming) -> Iterator[float | None]:
 
 
 def _time(table: Table, row: int, column: str, cell: Value | None, naming: Naming) -> float:
-    return (_number(table, row, column, cell) - naming.origin) * naming.unit
+    time = (_number(table, row, column, cell) - naming.origin) * naming.unit
+    if not math.isfinite(time):
+        refuse(table, row, column, f"{shown(str(cell))} is not a finite time")
+    return time
 
 
 def _whole(table: Table, column: str) -> Iterator[int]:

@@ -170,21 +170,23 @@ class ParquetTable:
         if not (numeric or types.is_string(kind) or types.is_large_string(kind)):
             known = "integers, floats, texts and booleans are read"
             raise TableError(f'{self.name}, column "{name}" is of the type {kind}; {known}')
-        values = column.to_pylist()
+        values = [None if _empty(value) else value for value in column.to_pylist()]
         if text:
             return [None if value is None else str(value) for value in values]
         return [self._checked(row, name, value) for row, value in enumerate(values)]
 
-    def _checked(self, row: int, name: str, value: Any) -> Value | None:
+    def _checked(self, row: int, name: str, value: Value | None) -> Value | None:
         if isinstance(value, bool):
             return int(value)
         if isinstance(value, int) and value > _HIGHEST:
             refuse(self, row, name, f"{value} is beyond signed integers of 64 bits")
         if isinstance(value, float) and not math.isfinite(value):
-            if math.isnan(value):
-                return None
             refuse(self, row, name, f"{value} is not finite")
-        return None if value is None or value == "" else value
+        return value
+
+
+def _empty(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _check_names(file: str, names: Sequence[str]) -> None:

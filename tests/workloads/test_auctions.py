@@ -523,6 +523,11 @@ def test_an_estimate_is_never_exceeded(seed: int, classes: Sequence[Subscription
             "subscriptions",
             "would be 20,000,000 titles; 16,777,216 are possible, give `titles`",
         ),
+        (
+            Auctions(rate=Frequency(5e-324)),
+            "events",
+            "takes for ever, the run ends at 20 s",
+        ),
         (Auctions(ramp=Duration(30)), "ramp", "takes until 30.5 s, the run ends at 20 s"),
         (
             Auctions(events=10_001),

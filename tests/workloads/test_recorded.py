@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import itertools
 import subprocess
 import sys
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,13 +21,16 @@ from pysim.experiments import config
 from pysim.experiments.config import ConfigError, load
 from pysim.experiments.plan import prepare
 from pysim.experiments.run import portable, run
-from pysim.filters import parse
+from pysim.filters import Filter, canonical, parse
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
 from pysim.units import Duration, Frequency, Span
+from pysim.wire import Envelope
+from pysim.wire.messages import Subscribe
 from pysim.workloads import InputFile, Operation, Recorded, Setting, WorkloadError, kinds
 from pysim.workloads.base import event_size, subscription_size
 from pysim.workloads.tables import CsvTable, TableError, number, read
+from tests.filters.strategies import filters
 
 SETTING = Setting(brokers=5, duration=10.0, streams=Streams(1))
 
@@ -122,6 +127,37 @@ def test_parquet_says_the_same_as_csv(tmp_path: Path) -> None:
         subscriptions=InputFile(tmp_path / "wanted.parquet"),
     )
     assert acts(columnar) == acts(plain)
+
+
+@pytest.mark.parametrize(
+    "until",
+    [pa.array([2.7, None]), pa.array([2.7, float("nan")]), pa.array(["2.7", ""])],
+    ids=["null", "not a number", "text"],
+)
+def test_what_is_empty_in_parquet_stands_to_the_end(tmp_path: Path, until: pa.Array) -> None:
+    wanted = pa.table({"filter": ["a = 1", "a = 2"], "until": until})
+    pq.write_table(wanted, tmp_path / "wanted.parquet")
+    operations = acts(Recorded(subscriptions=InputFile(tmp_path / "wanted.parquet")))
+    assert [(act.action, act.filter) for act in operations] == [
+        ("subscribe", parse("a = 1")),
+        ("subscribe", parse("a = 2")),
+        ("unsubscribe", parse("a = 1")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        pa.array([1.5, float("nan")]),
+        pa.array(["1.5", ""]),
+        pa.array(["1.5", ""]).dictionary_encode(),
+    ],
+    ids=["not a number", "text", "dictionary"],
+)
+def test_what_is_empty_in_parquet_is_no_text_either(tmp_path: Path, note: pa.Array) -> None:
+    pq.write_table(pa.table({"note": note, "price": [1, 2]}), tmp_path / "offers.parquet")
+    workload = Recorded(events=InputFile(tmp_path / "offers.parquet"), texts=("note",))
+    assert [act.attributes for act in acts(workload)] == [{"note": "1.5", "price": 1}, {"price": 2}]
 
 
 def test_parquet_knows_integers_floats_texts_and_booleans(tmp_path: Path) -> None:
@@ -322,6 +358,104 @@ def test_any_bytes_are_a_table_or_an_error(
                 assert len(found.column(column, text=True)) == found.rows
 
 
+# Until when
+
+
+@pytest.mark.parametrize("until", ["10", "10.5", "1700000000000", "1e300"])
+def test_an_end_at_or_after_that_of_the_run_is_none(tmp_path: Path, until: str) -> None:
+    workload = recorded(tmp_path, None, f"filter,until\na = 1,{until}\na = 2,9.5\n")
+    assert [(act.action, act.filter) for act in acts(workload)] == [
+        ("subscribe", parse("a = 1")),
+        ("subscribe", parse("a = 2")),
+        ("unsubscribe", parse("a = 2")),
+    ]
+
+
+def test_one_client_may_want_the_same_again(tmp_path: Path) -> None:
+    """The first row's end must not take away what the second row asks for at that very time."""
+    workload = recorded(
+        tmp_path, "time,a\n2,1\n", "filter,client,broker,time,until\na=1,4,1,1,2\na=1,4,1,2,\n"
+    )
+    assert [(act.action, seconds(act)) for act in acts(workload)] == [
+        ("subscribe", 1),
+        ("unsubscribe", 2),
+        ("subscribe", 2),
+        ("publish", 2),
+    ]
+
+
+def test_what_ends_when_it_begins_is_made_before_it_is_withdrawn(tmp_path: Path) -> None:
+    workload = recorded(tmp_path, "time,a\n2,1\n", "filter,time,until\na=1,2,2\n")
+    assert [act.action for act in acts(workload)] == ["subscribe", "publish", "unsubscribe"]
+
+
+def test_different_clients_may_want_the_same_at_a_time(tmp_path: Path) -> None:
+    wanted = "filter,client,broker,time\na=1,4,1,1\na=1,5,1,1\na=1,4,2,1\na=2,4,1,1\n"
+    assert len(acts(recorded(tmp_path, None, wanted))) == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "first", "second"),
+    [
+        (["exists price,4,1,2.1", "exists price,4,1,"], 1, 2),
+        (["exists price,4,1,", "exists price,4,3,5"], 1, 2),
+        (["exists price,4,3,5", "b = 1,4,1,", "exists price,4,1,"], 1, 3),
+        (["exists price,4,1,2", "exists price,4,2,3", "exists price,4,2.5,"], 2, 3),
+        (["exists price,4,1,8", "exists price,4,8,9", "exists price,4,2,3"], 1, 3),
+        (["exists price,4,1,1", "exists price,4,1,3"], 1, 2),
+        (["not (a = 1 and b = 1),4,1,", "not b = 1 or not a = 1,4,2,"], 1, 2),
+    ],
+)
+def test_what_a_client_already_holds_is_refused(
+    tmp_path: Path, rows: list[str], first: int, second: int
+) -> None:
+    wanted = "filter,client,time,until\n" + "\n".join(rows)
+    workload = Recorded(subscriptions=table(tmp_path, "wanted.csv", wanted), subscribe_at=2)
+    with pytest.raises(WorkloadError) as error:
+        workload.check(SETTING)
+    assert (error.value.key, str(error.value)) == (
+        "subscriptions",
+        f"wanted.csv, rows {first} and {second}: client 4 at broker 2 would hold the same filter"
+        " twice at a time, and the end of one would end both",
+    )
+
+
+SPANS = st.tuples(st.integers(0, 1), st.integers(1, 9), st.one_of(st.none(), st.integers(0, 12)))
+
+
+@settings(max_examples=300)
+@given(spans=st.lists(SPANS, min_size=1, max_size=5))
+def test_what_is_not_refused_is_held_as_long_as_it_says(
+    tmp_path_factory: pytest.TempPathFactory, spans: list[tuple[int, int, int | None]]
+) -> None:
+    """Replayed on a set, as brokers keep filters, each client holds what its rows say."""
+    spans = [(client, time, None if end is None else time + end) for client, time, end in spans]
+    rows = "".join(f"a=1,{client},{time},{until or ''}\n" for client, time, until in spans)
+    folder = tmp_path_factory.mktemp("spans")
+    workload = Recorded(
+        subscriptions=table(folder, "wanted.csv", "filter,client,time,until\n" + rows),
+        subscribe_at=0,
+    )
+    stands = [(client, time, 99 if until is None else until) for client, time, until in spans]
+    clash = any(
+        one[0] == other[0]
+        and one[1] < max(other[2], other[1] + 1e-9)
+        and other[1] < max(one[2], one[1] + 1e-9)
+        for one, other in itertools.combinations(stands, 2)
+    )
+    if clash:
+        with pytest.raises(WorkloadError, match="twice at a time"):
+            workload.check(SETTING)
+        return
+    held: set[int] = set()
+    operations = acts(workload)
+    for act, following in itertools.zip_longest(operations, operations[1:]):
+        (held.add if act.action == "subscribe" else held.remove)(act.client)
+        if following is None or following.time > act.time:
+            now = seconds(act)
+            assert held == {client for client, begin, end in stands if begin <= now < end}
+
+
 # What cannot be
 
 
@@ -380,6 +514,22 @@ def test_what_a_table_of_subscriptions_cannot_say_is_shown(
     assert (error.value.key, str(error.value)) == ("subscriptions", problem)
 
 
+def test_times_beyond_all_numbers_are_shown_by_their_cells(tmp_path: Path) -> None:
+    workload = Recorded(
+        events=table(tmp_path, "offers.csv", "time,a\n1,1\n1e308,1\n"),
+        subscriptions=table(tmp_path, "wanted.csv", "filter,until\na=1,1e308\n"),
+        unit=Span(1e6),
+    )
+    for key, cell in (
+        ("subscriptions", 'wanted.csv, row 1, column "until"'),
+        ("events", 'offers.csv, row 2, column "time"'),
+    ):
+        with pytest.raises(WorkloadError) as error:
+            workload.check(SETTING)
+        assert (error.value.key, str(error.value)) == (key, f'{cell}: "1e308" is not a finite time')
+        workload = msgspec.structs.replace(workload, subscriptions=None)
+
+
 @pytest.mark.parametrize(
     ("offers", "more", "key", "problem"),
     [
@@ -413,6 +563,12 @@ def test_what_a_table_of_subscriptions_cannot_say_is_shown(
             {"rounds": 4},
             "events",
             "takes until 12 s, the run ends at 10 s",
+        ),
+        (
+            "price\n1\n2\n",
+            {"rate": Frequency(5e-324)},
+            "events",
+            "takes for ever, the run ends at 10 s",
         ),
         ("price\n1\n", {"rate": Frequency(0)}, "rate", "nothing would ever be published"),
         ("price\n1\n", {"publish_at": 5}, "publish_at", "the overlay has 5 brokers"),
@@ -522,6 +678,25 @@ def test_an_estimate_is_never_exceeded(tmp_path: Path) -> None:
     assert sum(map(subscription_size, filters)) <= estimate.subscriptions.bytes
     assert estimate.filters == (2, sum(map(subscription_size, set(filters))))
     assert estimate.largest == max((*events, *map(subscription_size, filters)))
+
+
+@settings(max_examples=200)
+@given(wanted=st.lists(filters, min_size=1, max_size=4))
+def test_an_estimate_is_of_what_agents_send(
+    tmp_path_factory: pytest.TempPathFactory, wanted: list[Filter]
+) -> None:
+    """Agents send filters in their canonical form, which can be the longer one."""
+    path = tmp_path_factory.mktemp("sizes") / "wanted.parquet"
+    pq.write_table(pa.table({"filter": list(map(str, wanted))}), path)
+    estimate = Recorded(subscriptions=InputFile(path)).estimate(SETTING)
+    sent = [len(Envelope.seal(Subscribe(canonical(one)), 0, 0).frame) for one in wanted]
+    assert sum(sent) <= estimate.subscriptions.bytes
+    assert max(sent) <= estimate.largest
+
+
+def test_a_negation_counts_as_it_is_sent(tmp_path: Path) -> None:
+    wanted = "filter\nnot (a = 1 and b = 1 and c = 1 and d = 1)\n"
+    assert recorded(tmp_path, None, wanted).estimate(SETTING).largest == 47
 
 
 @settings(max_examples=200)
