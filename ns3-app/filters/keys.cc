@@ -31,6 +31,40 @@ WordOf(PyObject* found, PyObject* key)
     return reinterpret_cast<uintptr_t>(PyLong_AsVoidPtr(found));
 }
 
+/// Outputs that stay although what runs until they are taken may remove them from the engine.
+class HeldOutputs
+{
+  public:
+    explicit HeldOutputs(const Reached& outputs)
+        : m_outputs(outputs)
+    {
+        for (const uintptr_t output : m_outputs)
+        {
+            Py_INCREF(Item::Object(output));
+        }
+    }
+
+    HeldOutputs(const HeldOutputs&) = delete;
+    HeldOutputs& operator=(const HeldOutputs&) = delete;
+
+    ~HeldOutputs()
+    {
+        while (m_taken < m_outputs.Size())
+        {
+            Take();
+        }
+    }
+
+    Ref Take()
+    {
+        return Ref(Item::Object(m_outputs[m_taken++]));
+    }
+
+  private:
+    const Reached& m_outputs;
+    size_t m_taken{0};
+};
+
 } // namespace
 
 // A key's methods may do anything, even clear the engine: so the dict is held while they run.
@@ -109,6 +143,7 @@ OutputOf(PyObject* key)
 PyObject*
 SetOf(const Reached& outputs)
 {
+    HeldOutputs held(outputs);
     Ref set(PySet_New(nullptr));
     for (const uintptr_t output : outputs)
     {
@@ -116,11 +151,12 @@ SetOf(const Reached& outputs)
         {
             break;
         }
+        const Ref object = held.Take();
         if (output & Item::HELD)
         {
-            set = Ref(PyNumber_InPlaceOr(set.Get(), Item::Object(output)));
+            set = Ref(PyNumber_InPlaceOr(set.Get(), object.Get()));
         }
-        else if (PySet_Add(set.Get(), Item::Object(output)) < 0)
+        else if (PySet_Add(set.Get(), object.Get()) < 0)
         {
             return nullptr;
         }

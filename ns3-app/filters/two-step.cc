@@ -437,8 +437,8 @@ TwoStep::AcquireNumber()
         return number;
     }
     const size_t number = m_trees.size();
+    m_missing.resize(number + 1); // first: each event copies all minimums to it
     m_minimum.resize(number + 1);
-    m_missing.resize(number + 1);
     m_trees.push_back(nullptr);
     return static_cast<uint32_t>(number);
 }
@@ -446,7 +446,14 @@ TwoStep::AcquireNumber()
 void
 TwoStep::ReleaseNumber(uint32_t number)
 {
-    m_freeNumbers.push_back(number);
+    try
+    {
+        m_freeNumbers.push_back(number);
+    }
+    catch (const std::bad_alloc&)
+    {
+        return; // what is destroyed must not throw: the number is not used again
+    }
     if (m_freeNumbers.size() == m_trees.size())
     {
         m_trees = Vector<Tree*>();

@@ -23,7 +23,10 @@ from pysim.filters.satisfiable import Form, OutOfBudget, form, is_satisfiable
 from pysim.filters.values import Value
 
 DEFAULT_BUDGET = 500
-"""Branches of a search: enough for dozens of alternatives, some milliseconds at the worst."""
+"""Branches of a search: enough for dozens of alternatives.
+
+A branch looks at every alternative that is left, so its time grows with the size of the filters.
+"""
 
 _MOST_COMPILED = 8192
 

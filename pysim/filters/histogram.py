@@ -5,10 +5,10 @@ It must not know events or filters, only one attribute's values.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 from pysim.filters.language import STRING_OPERATORS, Operator, Predicate
 from pysim.filters.values import Kind, Range, Value, kind_of
@@ -58,8 +58,9 @@ class Histogram:
     def share(self, predicate: Predicate) -> float:
         """The share of all values, missing ones counted, for which a predicate is expected to hold.
 
-        An equality takes one of as many values as were seen; a comparison takes its share of their
-        range. A string pattern takes the share of the strings seen, and not less than an equality.
+        An equality takes one of as many values as were seen, and none outside of their range; a
+        comparison takes its share of the range. A string pattern takes the share of the strings
+        seen, and not less than an equality.
         """
         if not self._count:
             return guess(predicate)
@@ -71,6 +72,10 @@ class Histogram:
         return _share(column, predicate) * column.count / self._count
 
 
+_Cut: TypeAlias = tuple[Any, bool]
+"""A place just below a value, or just above it."""
+
+
 class _Numbers:
     """Bins of equal width over the range; within a bin, values are taken as spread evenly."""
 
@@ -78,21 +83,22 @@ class _Numbers:
         self.count = len(values)
         self.distinct = len(set(values))
         finite = [float(value) for value in values if abs(value) < 1e300 and isfinite(value)]
-        self._low, self._high = min(finite, default=0.0), max(finite, default=0.0)
+        self.low, self.high = min(finite, default=0.0), max(finite, default=0.0)
         self._below = [0.0] * (_BINS + 1)  # the share below the start of each bin
-        width = (self._high - self._low) / _BINS
+        width = (self.high - self.low) / _BINS
         counts = [0] * _BINS
         for value in finite:
-            counts[min(_BINS - 1, int((value - self._low) / width)) if width else 0] += 1
+            counts[min(_BINS - 1, int((value - self.low) / width)) if width else 0] += 1
         for place, count in enumerate(counts):
             self._below[place + 1] = self._below[place] + count / max(1, len(finite))
 
-    def below(self, value: Any, closed: bool) -> float:
-        if value <= self._low:
-            return float(closed and value == self._low == self._high)
-        if value >= self._high:
+    def below(self, cut: _Cut) -> float:
+        value, _ = cut
+        if value <= self.low:
+            return 0.0
+        if value >= self.high:
             return 1.0
-        position = (float(value) - self._low) / (self._high - self._low) * _BINS
+        position = (float(value) - self.low) / (self.high - self.low) * _BINS
         place = min(_BINS - 1, int(position))
         start, end = self._below[place : place + 2]
         return start + (position - place) * (end - start)
@@ -105,34 +111,56 @@ class _Strings:
         self.count = len(values)
         ordered = sorted(set(values))
         self.distinct = len(ordered)
+        self.low, self.high = (ordered[0], ordered[-1]) if ordered else ("", "")
         step = max(1.0, self.distinct / _MOST_STRINGS)
         self._kept = [ordered[int(step * i)] for i in range(min(self.distinct, _MOST_STRINGS))]
 
-    def below(self, value: Any, closed: bool) -> float:
-        limit = value + "\0" if closed else value
-        return bisect_left(self._kept, limit) / len(self._kept)
+    def below(self, cut: _Cut) -> float:
+        value, is_above = cut
+        return (bisect_right if is_above else bisect_left)(self._kept, value) / len(self._kept)
 
     def matching(self, test: Callable[[str], bool]) -> float:
         return sum(map(test, self._kept)) / len(self._kept)
 
 
-def _share(column: _Numbers | _Strings, predicate: Predicate) -> float:
+_Column: TypeAlias = _Numbers | _Strings
+
+
+def _share(column: _Column, predicate: Predicate) -> float:
     """The share of a column that has values; they are of the predicate's kind."""
-    operator, value = predicate.operator, predicate.value
     one = 1 / column.distinct
-    if operator is Operator.EQ:
-        return one
-    if operator is Operator.NE:
-        return 1.0 - one
-    if isinstance(value, Range):
-        high = column.below(value.high, value.high_closed)
-        share = high - column.below(value.low, not value.low_closed)
-        return max(share, one) if value.low_closed and value.high_closed else max(share, 0.0)
-    if operator in STRING_OPERATORS:
+    if predicate.operator in STRING_OPERATORS:
         assert isinstance(column, _Strings)
         return max(
             one, column.matching(lambda text: predicate.matches({predicate.attribute: text}))
         )
+    if predicate.operator in (Operator.EQ, Operator.NE):
+        value: Any = predicate.value
+        equal = one if column.low <= value <= column.high else 0.0
+        return equal if predicate.operator is Operator.EQ else 1.0 - equal
+    return _share_between(column, *_cuts(column, predicate))
+
+
+def _cuts(column: _Column, predicate: Predicate) -> tuple[_Cut, _Cut]:
+    """Where a comparison begins to hold and where it ends, within the column or beyond it."""
+    operator, value = predicate.operator, predicate.value
+    if isinstance(value, Range):
+        return (value.low, not value.low_closed), (value.high, value.high_closed)
     if operator in (Operator.LT, Operator.LE):
-        return column.below(value, operator is Operator.LE)
-    return 1.0 - column.below(value, operator is Operator.GT)
+        return (column.low, False), (value, operator is Operator.LE)
+    return (value, operator is Operator.GT), (column.high, True)
+
+
+def _share_between(column: _Column, start: _Cut, end: _Cut) -> float:
+    """The share of the values between two cuts.
+
+    Where there is room for a value it is not less than an equality's, and where a value of the
+    range is left out not more than an inequality's: so what covers a comparison has no lower share.
+    """
+    first, last = (column.low, False), (column.high, True)
+    if start >= last or end <= first:
+        return 0.0
+    if start <= first and end >= last:
+        return 1.0
+    one = 1 / column.distinct
+    return min(max(column.below(end) - column.below(start), one), 1.0 - one)

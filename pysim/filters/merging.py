@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from pysim.filters.covering import covers
 from pysim.filters.language import MAX_DEPTH, And, Filter, Operator, Or, Predicate, canonical
-from pysim.filters.pruning import sequence
+from pysim.filters.pruning import pruned
 from pysim.filters.ranges import as_predicates
 from pysim.filters.regions import Region, both, either, inside
 from pysim.filters.selectivity import SelectivityTable
@@ -44,31 +44,9 @@ def perfect_merger(filters: Sequence[Filter]) -> Filter:
     return canonical(_factored(_joined(members), 0))
 
 
-def imperfect_merger(filters: Sequence[Filter], table: SelectivityTable, share: float) -> Filter:
-    """The perfect merger after a share of its prunings, from 0.0 for none to 1.0 for all."""
-    merger = perfect_merger(filters)
-    if share <= 0.0:
-        return merger
-    steps = sequence(merger, table)
-    done = min(len(steps), int(share * len(steps) + 0.5))
-    return steps[done - 1].filter if done else merger
-
-
-def groups(filters: Iterable[Filter]) -> list[list[Filter]]:
-    """Which filters are merged with each other: every filter once, in groups of `MOST_MEMBERS`.
-
-    Filters belong together if `group_of` says so; a larger group is cut in the order of its texts.
-    The result depends on the set of filters only.
-    """
-    found: dict[Hashable, list[tuple[str, str, Filter]]] = defaultdict(list)
-    for filter in set(filters):
-        found[group_of(filter)].append((str(canonical(filter)), str(filter), filter))
-    parts: list[list[tuple[str, str, Filter]]] = []
-    for members in found.values():
-        members.sort(key=lambda member: member[:2])
-        parts += (members[i : i + MOST_MEMBERS] for i in range(0, len(members), MOST_MEMBERS))
-    parts.sort(key=lambda part: part[0][:2])
-    return [[filter for _, _, filter in part] for part in parts]
+def imperfect_merger(filters: Sequence[Filter], table: SelectivityTable, limit: float) -> Filter:
+    """The perfect merger after its best prunings, up to the first that degrades more than this."""
+    return pruned(perfect_merger(filters), table, limit)
 
 
 def group_of(filter: Filter) -> Hashable:
@@ -161,7 +139,8 @@ def _factored(members: Sequence[Member], level: int) -> Filter:
         counts = Counter(conjunct for member in members for conjunct in member)
         most, times = min(counts.items(), key=lambda item: (-item[1], str(item[0])))
         if times == 1 or level >= _DEEPEST_FACTORING:
-            alternatives += map(_and, members)
+            for member in members:
+                alternatives += _alternatives(_and(member))
             break
         having = [member for member in members if most in member]
         alternatives.append(_factored(having, level + 1))
@@ -170,7 +149,13 @@ def _factored(members: Sequence[Member], level: int) -> Filter:
 
 
 def _and(conjuncts: Member) -> Filter:
-    return And(tuple(_in_order(conjuncts)))
+    # One alone stays as it is: a filter may be as deep as is allowed already.
+    in_order = _in_order(conjuncts)
+    return in_order[0] if len(in_order) == 1 else And(tuple(in_order))
+
+
+def _alternatives(filter: Filter) -> Sequence[Filter]:
+    return filter.children if isinstance(filter, Or) else (filter,)
 
 
 def _in_order(conjuncts: Member) -> list[Filter]:

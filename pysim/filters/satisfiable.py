@@ -11,7 +11,8 @@ Attributes are independent of each other, so a conjunction whose regions are not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from pysim.filters.language import And, Filter, Not, Or, Predicate
@@ -176,19 +177,23 @@ def _are_sure(regions: Regions) -> bool:
 
 
 def _conjunction(parts: Sequence[Form | None]) -> Form | None:
-    regions: Regions | None = {}
+    regions: dict[str, list[Region]] = defaultdict(list)
     choices: list[Choice] = []
     for part in parts:
         if part is None:
             return None
-        regions = _merged(regions, part.regions)
+        for attribute, region in part.regions.items():
+            regions[attribute].append(region)
         choices += part.choices
-    return None if regions is None else Form(regions, tuple(choices))
+    together = {attribute: _folded(both, some) for attribute, some in regions.items()}
+    if any(region.is_empty for region in together.values()):
+        return None
+    return Form(together, tuple(choices))
 
 
 def _disjunction(parts: Sequence[Form]) -> Form | None:
     """One of the parts; those that are one region of the same attribute become their union."""
-    unions: Regions = {}
+    regions: dict[str, list[Region]] = defaultdict(list)
     others: list[Form] = []
     for part in _without_nesting(parts):
         if not part.regions and not part.choices:
@@ -198,14 +203,22 @@ def _disjunction(parts: Sequence[Form]) -> Form | None:
             others.append(part)
             continue
         ((attribute, _),) = part.regions.items()
-        known = unions.get(attribute)
-        unions[attribute] = region if known is None else either(known, region)
-        if unions[attribute] == ANYTHING:
-            return Form({})
+        regions[attribute].append(region)
+    unions = {attribute: _folded(either, some) for attribute, some in regions.items()}
+    if ANYTHING in unions.values():
+        return Form({})
     alternatives = [Form({attribute: region}) for attribute, region in unions.items()] + others
     if not alternatives:
         return None
     return alternatives[0] if len(alternatives) == 1 else Form({}, (tuple(alternatives),))
+
+
+def _folded(combine: Callable[[Region, Region], Region], regions: list[Region]) -> Region:
+    """All regions in one: neighbors first, then pairs of pairs, so that none is copied often."""
+    while len(regions) > 1:
+        pairs = [combine(*pair) for pair in zip(regions[::2], regions[1::2], strict=False)]
+        regions = pairs + regions[2 * len(pairs) :]
+    return regions[0]
 
 
 def _without_nesting(parts: Iterable[Form]) -> Iterable[Form]:

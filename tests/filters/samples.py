@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
-from pysim.filters import Event, Value
+from pysim.filters import Event, Predicate, Value
+from pysim.filters.sample import EventSample
 
 _NAMES = ("a", "b", "c", "not")
 _VALUES: list[Value] = [
@@ -21,3 +23,26 @@ def drawn_events(count: int, seed: int = 0) -> list[Event]:
 
 
 EVENTS = drawn_events(60)
+
+
+def counted(events: Iterable[Event] = EVENTS) -> EventSample:
+    """The counts of these events."""
+    sample = EventSample(1000)
+    for event in events:
+        sample.observe(event)
+    return sample
+
+
+class ToldCounts:
+    """Of so many events that priors do not matter, an attribute's predicates hold for a share."""
+
+    def __init__(self, **shares: float) -> None:
+        self.events = 10**15
+        self._shares = shares
+
+    def tell(self, **shares: float) -> None:
+        self.events += 1
+        self._shares |= shares
+
+    def fulfilled(self, predicate: Predicate) -> int:
+        return round(self._shares[predicate.attribute] * self.events)

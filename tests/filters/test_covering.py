@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +21,9 @@ from pysim.filters import (
     UnknownKeyError,
     parse,
 )
+from pysim.filters import satisfiable as satisfiable_module
 from pysim.filters.covering import CoveringTable, covers, intersects, satisfiable
+from pysim.filters.regions import Region, both, either
 
 from .samples import EVENTS
 from .strategies import filters, predicates
@@ -300,3 +303,25 @@ def test_a_table_knows_its_keys() -> None:
     assert "ann" not in table
     with pytest.raises(UnknownKeyError):
         table.remove("ann")
+
+
+def test_wide_filters_do_not_copy_their_values_for_each_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copied = 0
+
+    def counting(combine: Callable[[Region, Region], Region]) -> Callable[[Region, Region], Region]:
+        def combined(one: Region, other: Region) -> Region:
+            nonlocal copied
+            region = combine(one, other)
+            copied += len(region.numbers)
+            return region
+
+        return combined
+
+    monkeypatch.setattr(satisfiable_module, "both", counting(both))
+    monkeypatch.setattr(satisfiable_module, "either", counting(either))
+    equalities = [Predicate("wide", Operator.EQ, value) for value in range(1024)]
+    assert covers(Or(tuple(equalities)), Or(tuple(equalities[::2])))
+    assert not covers(Or(tuple(equalities[::2])), Or(tuple(equalities)))
+    assert copied < 100 * len(equalities)

@@ -6,15 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pysim.filters import And, Filter, FilterError, Operator, Predicate, Range, canonical, parse
-from pysim.filters.language import MAX_DEPTH
-from pysim.filters.merging import (
-    MOST_MEMBERS,
-    group_of,
-    groups,
-    imperfect_merger,
-    perfect_merger,
+from pysim.filters import (
+    And,
+    Filter,
+    FilterError,
+    Operator,
+    Or,
+    Predicate,
+    Range,
+    canonical,
+    parse,
 )
+from pysim.filters.language import MAX_DEPTH
+from pysim.filters.merging import group_of, imperfect_merger, perfect_merger
 from pysim.filters.pruning import sequence
 from pysim.filters.selectivity import SelectivityTable
 
@@ -100,22 +104,40 @@ def test_similar_filters_have_an_exact_merger_whatever_their_order(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(filters, similar), min_size=1, max_size=4), st.floats(0, 1))
 def test_an_imperfect_merger_matches_at_least_what_its_members_match(
-    members: list[Filter], share: float
+    members: list[Filter], limit: float
 ) -> None:
-    merger = imperfect_merger(members, SelectivityTable(), share)
+    merger = imperfect_merger(members, SelectivityTable(), limit)
     for event in EVENTS:
         if any(member.matches(event) for member in members):
             assert merger.matches(event)
 
 
-def test_an_imperfect_merger_has_a_share_of_the_prunings_done() -> None:
+def test_an_imperfect_merger_is_pruned_up_to_a_limit() -> None:
     members = [parse("t = 1 and x < 5 and v = 1"), parse("t = 1 and y < 9 and w = 1")]
     table = SelectivityTable()
     steps = sequence(perfect_merger(members), table)
     assert len(steps) == 3
-    assert imperfect_merger(members, table, 0.0) == perfect_merger(members)
-    assert imperfect_merger(members, table, 0.3) == steps[0].filter
+    assert steps[1].degradation < steps[0].degradation < steps[2].degradation
+    assert imperfect_merger(members, table, -1.0) == perfect_merger(members)
+    assert imperfect_merger(members, table, steps[1].degradation) == perfect_merger(members)
+    assert imperfect_merger(members, table, steps[0].degradation) == steps[1].filter
     assert imperfect_merger(members, table, 1.0) == steps[-1].filter
+
+
+def deep(depth: int) -> Filter:
+    """A canonical filter of this depth, an even number, with OR on top."""
+    filter = parse("x < 5 or y < 5")
+    for level in range(depth // 2 - 1):
+        filter = Or((parse(f"a = {level}"), And((parse(f"b = {level}"), filter))))
+    return canonical(filter)
+
+
+def test_filters_as_deep_as_is_allowed_have_a_merger() -> None:
+    deepest = next(filter for n in (100, 102, 98) if (filter := deep(n)).depth == MAX_DEPTH)
+    assert isinstance(deepest, Or)
+    assert perfect_merger([deepest]) == deepest
+    merger = perfect_merger([deepest, parse("z = 1")])
+    assert merger == canonical(Or((*deepest.children, parse("z = 1"))))
 
 
 def test_nothing_has_no_merger() -> None:
@@ -130,55 +152,14 @@ def test_many_pairs_with_something_in_common_are_factored() -> None:
 
 
 def test_filters_with_the_same_equalities_are_one_group() -> None:
-    found = groups(
-        map(
-            parse,
-            [
-                't = "A" and x < 5',
-                't = "B" and x < 5',
-                'x > 3 and t = "A"',
-                '(t = "A" or t = "B") and x < 5',
-                'y < 7 and t in {"B", "A"}',
-                "x < 5",
-                "x < 6",
-            ],
-        )
-    )
-    assert [[str(filter) for filter in group] for group in found] == [
-        ['t = "A" and x < 5', 'x > 3 and t = "A"'],
-        ['t = "B" and x < 5'],
-        ["x < 5"],
-        ['(t = "A" or t = "B") and x < 5', 'y < 7 and (t = "B" or t = "A")'],
-        ["x < 6"],
-    ]
-
-
-def test_a_group_has_a_bounded_size() -> None:
-    members = [parse(f"t = 1 and x = {value}") for value in range(50)]
-    members += [parse(f"x < {value} and t = 1") for value in range(50)]
-    found = groups([parse(f"t = 1 and x < {value}") for value in range(50)])
-    assert [len(group) for group in found] == [MOST_MEMBERS] * 3 + [50 % MOST_MEMBERS]
-    assert sorted(map(len, groups(members))) == [1] * 50 + [2] + [MOST_MEMBERS] * 3
+    one, same = parse('t = "A" and x < 5'), parse('x > 3 and t = "A"')
+    assert group_of(one) == group_of(same) != group_of(parse('t = "B" and x < 5'))
+    either, same = parse('(t = "A" or t = "B") and x < 5'), parse('y < 7 and t in {"B", "A"}')
+    assert group_of(either) == group_of(same) != group_of(one)
+    assert group_of(parse("x < 5")) != group_of(parse("x < 6"))
 
 
 def test_a_filter_too_deep_for_factoring_is_left_alone() -> None:
-    deep: Filter = parse("x < 5")
-    for level in range((MAX_DEPTH - 4) // 2):
-        deep = parse(f"a = {level} and (b = {level} or ({deep}))")
-    assert deep.depth > MAX_DEPTH - 5
-    assert group_of(And((parse("t = 1"), deep))) != group_of(parse("t = 1 and x < 5"))
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.one_of(filters, similar), max_size=12), st.randoms(use_true_random=False))
-def test_groups_are_a_function_of_the_set_of_filters(
-    members: list[Filter], rng: random.Random
-) -> None:
-    found = groups(members)
-    assert {filter for group in found for filter in group} == set(members)
-    assert sum(map(len, found)) == len(set(members))
-    shuffled = [*members, *members[:1]]
-    rng.shuffle(shuffled)
-    assert groups(shuffled) == found
-    for group in found:
-        assert len({group_of(filter) for filter in group}) == 1
+    assert group_of(And((parse("t = 1"), deep(MAX_DEPTH - 4)))) != group_of(
+        parse("t = 1 and x < 5")
+    )

@@ -461,6 +461,91 @@ def test_a_key_may_come_back_while_it_is_hashed_compared_or_deleted(engine: Engi
     assert len(index) <= 1
 
 
+@pytest.mark.parametrize("text", ["a = 1", "a = 1 and not b = 2", "not b = 2"])
+def test_a_key_may_remove_others_that_match_while_it_is_compared(engine: Engine, text: str) -> None:
+    index = engine()
+    keys: list[Any] = []
+
+    class Remover:
+        armed = False
+
+        def __hash__(self) -> int:
+            return 7
+
+        def __eq__(self, other: object) -> bool:
+            if Remover.armed:
+                Remover.armed = False
+                for place in reversed(range(len(keys))):
+                    if keys[place] is not self and keys[place] is not other:
+                        index.remove(keys.pop(place))
+                keys.append([frozenset([number]) for number in range(3_000)])
+            return self is other
+
+    for _ in range(100):
+        keys.append(Remover())
+        index.insert(keys[-1], parse(text))
+    Remover.armed = True
+    matched = index.match({"a": 1})
+    assert not Remover.armed
+    assert {type(key) for key in matched} == {Remover}
+    assert len(matched) == 100
+    assert len(index.match({"a": 1})) == len(index) == 2
+
+
+@pytest.mark.parametrize("text", ["a = 1", "a = 1 and not b = 2"])
+def test_what_matches_is_given_back_if_a_key_cannot_be_compared(engine: Engine, text: str) -> None:
+    class Shy:
+        armed = False
+
+        def __hash__(self) -> int:
+            return 7
+
+        def __eq__(self, other: object) -> bool:
+            if Shy.armed:
+                raise LookupError
+            return self is other
+
+    index = engine()
+    keys = [Shy() for _ in range(20)]
+    before = [sys.getrefcount(key) for key in keys]
+    for place in range(20):
+        index.insert(keys[place], parse(text))
+    Shy.armed = True
+    with pytest.raises(LookupError):
+        index.match({"a": 1})
+    Shy.armed = False
+    del index
+    gc.collect()
+    assert [sys.getrefcount(key) for key in keys] == before
+
+
+@pytest.mark.parametrize("others", [0, 4, 8, 16])
+def test_an_engine_that_runs_out_of_memory_goes_on(engine: Engine, others: int) -> None:
+    memory = pytest.importorskip("_testcapi")
+    filters = [parse(f"a = {n} and b < {n} and not c = {n}") for n in range(others + 1)]
+    for allocations in range(60):
+        index = engine()
+        for key in range(others):
+            index.insert(key, filters[key])
+        failed = False
+        memory.set_nomemory(allocations, 0)
+        try:
+            index.insert(others, filters[others])
+        except MemoryError:
+            failed = True
+        finally:
+            memory.remove_mem_hooks()
+        for n in range(others + 1):
+            expected = {n} if n < others or not failed else set()
+            assert index.match({"a": n, "b": n - 1}) == expected
+        assert len(index) == others + (not failed)
+        memory.set_nomemory(0, 0)
+        try:
+            del index
+        finally:
+            memory.remove_mem_hooks()
+
+
 def test_the_native_engine_is_the_one_in_use() -> None:
     assert isinstance(new_index(), NativeIndex)
     assert choice.NativeIndex is NativeIndex

@@ -12,9 +12,7 @@ from pysim.filters import (
     DuplicateKeyError,
     Filter,
     Not,
-    Operator,
     Or,
-    Predicate,
     UnknownKeyError,
     canonical,
     parse,
@@ -30,7 +28,7 @@ from pysim.filters.pruning import (
 )
 from pysim.filters.selectivity import SelectivityTable
 
-from .samples import EVENTS
+from .samples import EVENTS, ToldCounts, counted
 from .strategies import filters
 
 BOOK = 't = 1 and e < 5 and (c = "new" and p < 30 or c = "used" and p < 18)'
@@ -71,22 +69,8 @@ def plain_best(filter: Filter, table: SelectivityTable) -> tuple[float, int]:
     return degradation, -predicates
 
 
-def observed(*some: Filter) -> SelectivityTable:
-    table = SelectivityTable()
-    for filter in some:
-        table.register(filter)
-    for event in EVENTS:
-        table.observe(event)
-    return table
-
-
 def told(**shares: float) -> SelectivityTable:
-    table = SelectivityTable()
-    table.events = 10**15
-    for name, share in shares.items():
-        predicate = Predicate(name, Operator.EQ, 1)
-        table.count(predicate, round(share * table.events))
-    return table
+    return SelectivityTable(ToldCounts(**shares))
 
 
 def texts(some: Iterator[Filter]) -> set[str]:
@@ -181,7 +165,7 @@ def test_prunings_are_all_valid_steps(filter: Filter) -> None:
 @given(filters)
 def test_every_step_generalizes_and_removes_predicates(filter: Filter) -> None:
     before = canonical(filter)
-    for step in sequence(filter, observed(filter)):
+    for step in sequence(filter, SelectivityTable(counted())):
         assert step.predicates == leaves(before) - leaves(step.filter) > 0
         assert step.degradation >= 0.0
         assert step.filter == canonical(step.filter)
@@ -193,7 +177,7 @@ def test_every_step_generalizes_and_removes_predicates(filter: Filter) -> None:
 @settings(max_examples=300, deadline=None)
 @given(filters)
 def test_a_sequence_takes_the_best_step_each_time(filter: Filter) -> None:
-    table = observed(filter)
+    table = SelectivityTable(counted())
     for step in sequence(filter, table):
         assert best(filter, table) == step
         assert plain_best(filter, table) == (step.degradation, step.predicates)
@@ -230,7 +214,7 @@ many = st.lists(filters, min_size=1, max_size=6)
 @settings(max_examples=200, deadline=None)
 @given(many)
 def test_a_queue_prunes_in_the_order_of_degradation(some: list[Filter]) -> None:
-    table = observed(*some)
+    table = SelectivityTable(counted())
     queue: PruningQueue[int] = PruningQueue(table)
     plain = PlainQueue(table)
     for key, filter in enumerate(some):
@@ -251,7 +235,7 @@ def test_a_queue_prunes_in_the_order_of_degradation(some: list[Filter]) -> None:
 def test_a_queue_depends_on_what_is_in_it_not_on_how_it_came(
     some: list[Filter], rng: random.Random
 ) -> None:
-    table = observed(*some)
+    table = SelectivityTable(counted())
     queue: PruningQueue[int] = PruningQueue(table)
     order = list(range(len(some))) * 2
     rng.shuffle(order)
@@ -277,7 +261,7 @@ def test_a_queue_depends_on_what_is_in_it_not_on_how_it_came(
 @settings(max_examples=80, deadline=None)
 @given(many)
 def test_without_changes_of_selectivities_all_variants_do_the_same(some: list[Filter]) -> None:
-    table = observed(*some)
+    table = SelectivityTable(counted())
     found = []
     for variant in Variant:
         queue: PruningQueue[int] = PruningQueue(table, variant)
@@ -292,17 +276,16 @@ def test_without_changes_of_selectivities_all_variants_do_the_same(some: list[Fi
 def test_after_a_change_of_selectivities_steps_are_the_best_of_now_or_as_queued(
     some: list[Filter], variant: Variant
 ) -> None:
-    table = SelectivityTable()
-    for filter in some:
-        table.register(filter)
+    sample = counted(EVENTS[:1])
+    table = SelectivityTable(sample)
     queue: PruningQueue[int] = PruningQueue(table, variant, extent=0.01)
     queued: dict[int, Pruning | None] = {}
     current = dict(enumerate(some))
     for key, filter in current.items():
         queue.add(key, filter)
         queued[key] = best(filter, table) if variant is Variant.ALWAYS else None
-    for event in EVENTS:
-        table.observe(event)
+    for event in EVENTS[1:]:
+        sample.observe(event)
     for key, step in drained(queue):
         assert step == (queued.pop(key, None) or best(current[key], table))
         current[key] = step.filter
@@ -312,12 +295,11 @@ def test_after_a_change_of_selectivities_steps_are_the_best_of_now_or_as_queued(
 
 def changed_queue(variant: Variant, extent: float = 0.0) -> list[tuple[int, str]]:
     """Two subscriptions, of which the first was the cheaper one to prune, and is not any more."""
-    table = told(a=0.1, b=0.9, c=0.2, d=0.9)
-    queue: PruningQueue[int] = PruningQueue(table, variant, extent)
+    counts = ToldCounts(a=0.1, b=0.9, c=0.2, d=0.9)
+    queue: PruningQueue[int] = PruningQueue(SelectivityTable(counts), variant, extent)
     queue.add(1, parse("a = 1 and b = 1"))
     queue.add(2, parse("c = 1 and d = 1"))
-    table.count(Predicate("a", Operator.EQ, 1), round(0.8 * table.events))
-    table.count(Predicate("b", Operator.EQ, 1), round(0.4 * table.events))
+    counts.tell(a=0.8, b=0.4)
     return [(key, str(step.filter)) for key, step in drained(queue)]
 
 
@@ -336,10 +318,10 @@ def test_variant_c_performs_what_has_not_changed_by_too_much() -> None:
 
 
 def test_a_queue_plans_anew_what_is_left_after_a_change() -> None:
-    table = told(a=0.1, b=0.5, c=0.9)
-    queue: PruningQueue[int] = PruningQueue(table)
+    counts = ToldCounts(a=0.1, b=0.5, c=0.9)
+    queue: PruningQueue[int] = PruningQueue(SelectivityTable(counts))
     queue.add(1, parse("a = 1 and b = 1 and c = 1"))
-    table.count(Predicate("a", Operator.EQ, 1), round(0.8 * table.events))
+    counts.tell(a=0.8)
     assert [str(step.filter) for _, step in drained(queue)] == ["a = 1 and b = 1", "b = 1"]
 
 

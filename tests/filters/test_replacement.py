@@ -9,7 +9,7 @@ from pysim.filters.covering import covers
 from pysim.filters.replacement import plan, predicates_of, replaced
 from pysim.filters.selectivity import SelectivityTable
 
-from .samples import EVENTS
+from .samples import EVENTS, counted
 from .strategies import filters, predicates
 
 
@@ -76,13 +76,8 @@ def test_the_predicates_of_a_filter() -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.lists(filters, min_size=1, max_size=5), st.floats(0, 1), st.floats(0, 1))
 def test_replacements_generalize(members: list[Filter], limit: float, share: float) -> None:
-    table = SelectivityTable()
     known = {predicate for filter in members for predicate in predicates_of(filter)}
-    for predicate in known:
-        table.register(predicate)
-    for event in EVENTS:
-        table.observe(event)
-    replacement = plan(known, table, limit, share)
+    replacement = plan(known, SelectivityTable(counted()), limit, share)
     for filter in members:
         general = replaced(filter, replacement)
         assert set(predicates_of(general)) <= known

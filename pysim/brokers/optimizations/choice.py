@@ -18,7 +18,7 @@ from pysim.brokers.optimizations.summaries import (
     Summary,
 )
 from pysim.filters import Filter
-from pysim.filters.merging import group_of, perfect_merger
+from pysim.filters.merging import group_of, imperfect_merger, perfect_merger
 from pysim.filters.pruning import pruned
 from pysim.filters.selectivity import SelectivityTable
 from pysim.units import Duration, Share, Span
@@ -91,7 +91,7 @@ def summary(optimize: Optimize, table: SelectivityTable) -> Chain:
         return pruned(filter, table, optimize.limit)
 
     def merged(filters: Sequence[Filter]) -> Filter:
-        return generalized(perfect_merger(filters))
+        return imperfect_merger(filters, table, optimize.limit)
 
     return Chain(known[name]() for name in optimize.by if name in known)
 
