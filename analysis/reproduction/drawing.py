@@ -1,5 +1,6 @@
 """Published figures drawn from our runs, with what was published in words below the charts."""
 
+import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from analysis.figures.style import (
     styled,
 )
 from analysis.reproduction.figure import Figure, Panel
+from analysis.reproduction.pruning_charts import draw_curves, draw_ratings
 from analysis.reproduction.table import SAVED, by_seed
 
 _COLORS = {
@@ -36,6 +38,7 @@ _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _LETTERS = 118  # of the published statement in a line
+_ABREAST = 3  # panels that stand side by side; more stand in two lines
 
 
 class _Series(NamedTuple):
@@ -52,13 +55,15 @@ def draw(figure: Figure, rows: pd.DataFrame) -> Drawing | None:
     panels = [(panel, chosen) for panel, chosen in panels if len(chosen)]
     if not panels:
         return None
-    canvas = page(WIDE, 3.1)
-    charts = canvas.subplots(1, len(panels), squeeze=False)[0]
+    columns = len(panels) if len(panels) <= _ABREAST else math.ceil(len(panels) / 2)
+    lines = math.ceil(len(panels) / columns)
+    canvas = page(WIDE, 0.7 + 2.4 * lines)
+    charts: list[Axes] = list(canvas.subplots(lines, columns, squeeze=False).flatten())
     for axes, (panel, chosen) in zip(charts, panels, strict=True):
         _KINDS[panel.kind](axes, panel, chosen)
         axes.set_title(panel.title)
         axes.set_ylabel(panel.y_label)
-    _draw_legend(canvas, charts)
+    _draw_legend(canvas, canvas.axes)
     said = textwrap.fill(f"Published: {figure.published}", _LETTERS)
     canvas.supxlabel(said, x=0.01, ha="left", fontsize=SMALL)
     seeds = int(rows.groupby("protocol").seed.nunique().max())
@@ -210,7 +215,14 @@ def _draw_intervals(axes: Axes, places: Array, points: Sequence[Estimate]) -> No
                   elinewidth=0.9, capsize=2)  # fmt: skip
 
 
-_KINDS = {"lines": _draw_lines, "time": _draw_time, "bars": _draw_bars, "groups": _draw_groups}
+_KINDS = {
+    "lines": _draw_lines,
+    "time": _draw_time,
+    "bars": _draw_bars,
+    "groups": _draw_groups,
+    "curves": draw_curves,
+    "ratings": draw_ratings,
+}
 
 
 def _draw_legend(canvas: Canvas, charts: Sequence[Axes]) -> None:

@@ -33,6 +33,9 @@ class Panel:
     `kind` says how it is drawn: as lines, as lines over simulated time (`y` then names a curve), or
     as bars of the columns in `parts`: a stack for each protocol (`bars`; `y` is then the whole, if
     it names one) or side by side (`groups`). Runs in which `x` means nothing become a level.
+    `curves` draws the curves in `parts`, with upright lines at the columns in `marks`; `ratings` is
+    a bar of `y` for each optimization in `names` and each value of `x` in `parts`, with the
+    published rating and ours, by the `scale`, of the value of `x` that is `judged`.
     """
 
     title: str
@@ -41,8 +44,13 @@ class Panel:
     x_label: str = ""
     y_label: str = ""
     by: tuple[str, ...] = ("protocol",)
-    kind: Literal["lines", "time", "bars", "groups"] = "lines"
+    kind: Literal["lines", "time", "bars", "groups", "curves", "ratings"] = "lines"
     parts: tuple[tuple[str, str], ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    ratings: Mapping[str, str] = field(default_factory=dict)
+    scale: Mapping[str, Rule] = field(default_factory=dict)
+    judged: str = ""
     only: Mapping[str, Any] = field(default_factory=dict)
     log_x: bool = False
     log_y: bool = False

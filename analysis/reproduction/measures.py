@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 LEAST, GREATEST, LOWEST, HIGHEST = "least", "greatest", "lowest", "highest"
 """Places along a key: its ends, and where the mean of what is measured is lowest or highest."""
 
+OPTIMIZATION = "protocol.optimize.by"
+"""The column that says how a run's routing tables are optimized."""
+RELATIVE = " of unoptimized"
+"""Ends the name of a column in percent of what the run without any optimization has."""
+
 
 def number(
     value: str,
@@ -28,6 +33,17 @@ def number(
         for key, place in at.items():
             chosen = chosen[chosen[key] == _place(chosen, value, key, place)]
         return by_seed(chosen, value)
+
+    return measure
+
+
+def column(value: str) -> Measure:
+    """A column's mean over all runs of a seed."""
+
+    def measure(rows: "pd.DataFrame") -> "pd.Series[float]":
+        from analysis.reproduction.table import by_seed
+
+        return by_seed(rows[rows[value].notna()], value)
 
     return measure
 

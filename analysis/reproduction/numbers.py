@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.metrics.cost import PUBLISHED_WEIGHTS
+from analysis.reproduction.pruned import pruning_curves, pruning_values
 from analysis.reproduction.wire import wire_numbers
 
 CONTROL = ("subscribe", "unsubscribe", "flush", "activate", "rec", "recack")
@@ -45,7 +46,9 @@ def numbers(directory: Path | str) -> Numbers:
     values = dict(wire_numbers(source.run.directory, CONTROL))
     for part in (_costs, _involved, _events, _delivery, _traffic):
         values |= part(source)
-    return Numbers(dict(_leaves(manifest["config"])), manifest["seed"], values, _curves(source))
+    values |= pruning_values(source.run)
+    curves = _curves(source) | pruning_curves(source.run)
+    return Numbers(dict(_leaves(manifest["config"])), manifest["seed"], values, curves)
 
 
 class _Source:

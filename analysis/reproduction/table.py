@@ -1,4 +1,4 @@
-"""The numbers of a figure's runs as one table, with what STRAWMAN gave in the same circumstances.
+"""The numbers of a figure's runs as one table, with what its baseline gave in equal circumstances.
 
 What a protocol saves is one minus a ratio of two means over seeds, not a mean of ratios: a seed in
 which STRAWMAN happens to have little to do would else outweigh all others.
@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.reproduction.measures import OPTIMIZATION, RELATIVE
 from analysis.reproduction.numbers import Numbers
 
 BASELINE = "subscription-forwarding"
@@ -23,6 +24,21 @@ LABELS = {
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""
 _COMPARED = ("cost", "cost with events", "involved", "frame bytes", "wire bytes")
+_OPTIMIZED = (
+    "stored associations",
+    "stored predicates",
+    "stored bytes",
+    "event messages",
+    "event bytes",
+    "filter seconds",
+    "deregistration messages",
+    "deregistration bytes",
+    "registration messages",
+    "wire bytes in all",
+    "wire bytes of event",
+    "wire bytes of subscribe",
+    "wire bytes of unsubscribe",
+)
 
 
 def table(runs: Sequence[Numbers]) -> pd.DataFrame:
@@ -35,10 +51,17 @@ def table(runs: Sequence[Numbers]) -> pd.DataFrame:
         return rows
     rows["protocol"] = rows["protocol.name"].map(LABELS).fillna(rows["protocol.name"])
     circumstances = _circumstances(rows)
+    strawman = rows["protocol.name"] == BASELINE
     for name in _COMPARED:
         if name in rows:
-            rows[f"{name} of STRAWMAN"] = _of_baseline(rows, name, circumstances)
+            rows[f"{name} of STRAWMAN"] = _of(strawman, rows, name, circumstances)
             rows[name + SAVED] = 100 * (1 - rows[name] / rows[f"{name} of STRAWMAN"])
+    if OPTIMIZATION in rows:
+        unoptimized = rows[OPTIMIZATION] == "[]"
+        for name in _OPTIMIZED:
+            if name in rows:
+                whole = _of(unoptimized, rows, name, circumstances)
+                rows[name + RELATIVE] = 100 * rows[name] / whole.where(whole > 0)
     return rows
 
 
@@ -67,10 +90,11 @@ def _row(run: Numbers) -> dict[str, Any]:
     return {**run.config, "seed": run.seed, **run.values, **curves}
 
 
-def _of_baseline(
-    rows: pd.DataFrame, name: str, circumstances: "pd.Series[str]"
+def _of(
+    chosen: "pd.Series[bool]", rows: pd.DataFrame, name: str, circumstances: "pd.Series[str]"
 ) -> "pd.Series[float]":
-    baselines = rows[rows["protocol.name"] == BASELINE]
+    """What the chosen runs gave, for all runs in the same circumstances."""
+    baselines = rows[chosen]
     known = dict(zip(circumstances[baselines.index], baselines[name], strict=True))
     return circumstances.map(known)
 

@@ -26,7 +26,11 @@ def wire_numbers(directory: Path, control: tuple[str, ...]) -> Iterator[tuple[st
     messages = analysis.table("messages").query("counted")
     sizes = messages.length + messages[list(_HEADERS)].sum(axis=1)
     yield from _weights(messages, sizes)
-    yield from _shares(analysis.metric("byte_breakdown"))
+    for kind, total in sizes.groupby(messages.name).sum().items():
+        yield f"wire bytes of {kind}", float(total)
+    breakdown = analysis.metric("byte_breakdown")
+    yield "wire bytes in all", float(breakdown.bytes.sum())
+    yield from _shares(breakdown)
     changes = run.table("changes").dropna(subset=["reconfiguration"])
     if len(changes):
         late = messages.name.isin(control) & (messages.first_time >= changes.time.min())

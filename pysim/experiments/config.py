@@ -27,7 +27,7 @@ from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
-Measurement = Literal["traffic", "misrouted", "causes"]
+Measurement = Literal["traffic", "misrouted", "causes", "rounds", "pruning"]
 
 
 _MOST_RECONFIGURATIONS = 100_000
@@ -373,7 +373,10 @@ class Experiment(Table, frozen=True, kw_only=True):
     ] = 1
     measure: Annotated[
         tuple[Measurement, ...],
-        Meta(description="what to watch while it runs: traffic by time, misrouted events, causes"),
+        Meta(
+            description="what to watch while it runs: traffic by time, misrouted events, causes,"
+            " tables and traffic by rounds; pruning measures one table and runs nothing"
+        ),
     ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()
     topology: Annotated[Topology, Meta(description="the overlay")]

@@ -1,7 +1,8 @@
 """The tables of a run, as Parquet files: the same run gives the same bytes.
 
-Times are whole nanoseconds of simulated time. Rows stand in the order in which things happened, or
-in the order of brokers where nothing happened.
+Times are whole nanoseconds of simulated time; seconds of the machine's own stand in a table of
+their own, `filter-times`, which is not the same when a run is repeated. Rows stand in the order in
+which things happened, or in the order of brokers where nothing happened.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -106,6 +107,35 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     },
 }
 
+_MORE: dict[str, dict[str, Any]] = {
+    "stored": {
+        "round": pa.int32(),
+        "broker": pa.uint32(),
+        **dict.fromkeys(("entries", "associations", "predicates", "bytes"), pa.int64()),
+        **dict.fromkeys(("sampled", "candidates", "filtered"), pa.int64()),
+    },
+    "matching": {"round": pa.int32(), "events": pa.int64(), "matching": pa.int64()},
+    "rounds": {
+        "round": pa.int32(),
+        "type": pa.string(),
+        "messages": pa.int64(),
+        "bytes": pa.int64(),
+    },
+    "applied": {
+        "broker": pa.uint32(),
+        "class": pa.int32(),
+        "remote": pa.int64(),
+        "untouched": pa.int64(),
+    },
+    "filter-times": {
+        "round": pa.int32(),
+        "broker": pa.uint32(),
+        "engine": pa.string(),
+        "seconds": pa.float64(),
+    },
+}
+"""Tables of runs that measure `rounds` or `pruning`; only `filter-times` depends on the machine."""
+
 
 def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directory: Path) -> None:
     """Write all tables of a run that is not closed yet."""
@@ -131,6 +161,8 @@ def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directo
     directory.mkdir()
     for name, schema in _SCHEMAS.items():
         pq.write_table(_table(rows[name], schema), directory / f"{name}.parquet")
+    for name, more in measured.more.items():
+        pq.write_table(_table(more, _MORE[name]), directory / f"{name}.parquet")
 
 
 def _table(rows: Iterable[Sequence[object]], schema: dict[str, Any]) -> Any:

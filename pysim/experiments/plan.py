@@ -18,6 +18,7 @@ import msgspec
 
 import topologies
 from pysim import brokers
+from pysim.brokers.optimizations import Optimize
 from pysim.experiments import config as tables
 from pysim.experiments.config import Config
 from pysim.experiments.ground import Ground
@@ -41,6 +42,7 @@ from pysim.network.transport import NANOSECONDS
 from pysim.network.world import LinkNotice
 from pysim.units import Duration, Size
 from pysim.workloads import (
+    Auctions,
     Estimate,
     InputFile,
     Setting,
@@ -81,12 +83,14 @@ def _prepare(config: Config) -> Plan:
     experiment = config.experiment
     ground = Ground(experiment, config.folder)
     _check_tree(experiment, ground)
+    _check_options(experiment)
     workload = _located(experiment, config.folder, ground.inputs)
     streams = Streams(experiment.seed)
     setting = Setting(len(ground.overlay), experiment.duration, streams)
     estimate = _checked_workload(workload, setting, experiment, ground)
     faults = _checked_faults(experiment, ground, streams)
     _check_capture(experiment.network, ground, faults)
+    _check_measures(experiment, workload)
     return Plan(config, ground, setting, workload, estimate, faults, _costs(experiment.service))
 
 
@@ -98,6 +102,29 @@ def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
         topologies.require_tree(ground.overlay)
     except topologies.TopologyError as error:
         raise FieldError("", f"{error}, and {protocol} needs a tree") from None
+
+
+def _check_options(experiment: tables.Experiment) -> None:
+    options = msgspec.structs.asdict(experiment.protocol.parameters)
+    try:
+        brokers.protocols()[experiment.protocol.name].check_options(options)
+    except ValueError as error:
+        raise FieldError("protocol", str(error), bare=True) from None
+
+
+def _check_measures(experiment: tables.Experiment, workload: Workload) -> None:
+    """Some measurements know what they measure: how events come, and what brokers store."""
+    protocol = brokers.protocols()[experiment.protocol.name]
+    for measure in {"rounds", "pruning"}.intersection(experiment.measure):
+        if not isinstance(workload, Auctions):
+            raise FieldError("measure", f'"{measure}" needs the workload "auctions"')
+        if not hasattr(protocol, "stored"):
+            problem = f'"{measure}" needs brokers with a table of subscriptions'
+            raise FieldError("measure", problem)
+    if "pruning" in experiment.measure:
+        optimize: Optimize = experiment.protocol.table()["optimize"]
+        if "post-pruning" not in optimize.by or not optimize.share:
+            raise FieldError("measure", '"pruning" needs "post-pruning" with a `share` above 0')
 
 
 def _located(experiment: tables.Experiment, folder: Path, inputs: dict[str, str]) -> Workload:

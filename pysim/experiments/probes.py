@@ -4,12 +4,13 @@ Probes watch from outside: no agent sees them, and no message is other for them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
 
 from pysim.brokers import Broker, protocols
+from pysim.brokers.optimizations import Optimize
 from pysim.experiments.plan import Plan
 from pysim.filters import Filter
 from pysim.network.causes import CauseRow
@@ -21,6 +22,10 @@ from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Trans
 from pysim.network.world import ClientId, World
 from pysim.wire import Envelope, Message
 from pysim.wire.messages import Activate, Event, Rec
+from pysim.workloads import Auctions
+
+if TYPE_CHECKING:
+    from pysim.experiments.rounds import Rounds
 
 MISROUTED = "misrouted-events"
 """The record that says how many events a broker sent to where nobody wanted them."""
@@ -43,10 +48,14 @@ class TrafficRow(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured while a run went on; empty where nobody asked."""
+    """What was measured while a run went on; empty where nobody asked.
+
+    `more` are the rows of tables that only some runs have.
+    """
 
     traffic: Sequence[TrafficRow]
     causes: Sequence[CauseRow]
+    more: Mapping[str, Sequence[tuple[object, ...]]]
 
 
 class Probes:
@@ -56,16 +65,22 @@ class Probes:
         self._plan = plan
         self._asked = frozenset(plan.config.experiment.measure)
         self._traffic: Traffic | None = None
-        self.observer = MisroutedEvents() if "misrouted" in self._asked else None
+        self._rounds: Rounds | None = None
+        self.observer = self._observer()
 
     @property
     def causes(self) -> bool:
         """Whether the simulation is to trace causes."""
         return "causes" in self._asked
 
+    @property
+    def clients_act(self) -> bool:
+        """Whether clients are to do anything: one table can be measured without a simulation."""
+        return "pruning" not in self._asked
+
     def attach(self, simulation: Simulation) -> None:
         """Watch a simulation that has its faults and has not begun."""
-        if self.observer is not None:
+        if isinstance(self.observer, MisroutedEvents):
             self.observer.watch(simulation)
             for step in in_order(self._plan.faults):  # those of the same time come before us
                 simulation.transport.schedule(step.time, self.observer.overlay_changed)
@@ -73,15 +88,55 @@ class Probes:
             watch_patterns(simulation, protocols()[self._plan.config.experiment.protocol.name])
             duration = round(self._plan.setting.duration * NANOSECONDS)
             self._traffic = Traffic(simulation.transport, duration)
+        if "rounds" in self._asked:
+            self._rounds = _rounds(simulation, self._plan)
 
     def measured(self, simulation: Simulation) -> Measured:
         """What was measured in a simulation that has run; records are among the observer's."""
-        if self.observer is not None:
+        if isinstance(self.observer, MisroutedEvents):
             self.observer.conclude(simulation.transport.now)
+        more: dict[str, Sequence[tuple[object, ...]]] = {}
+        if self._rounds is not None:
+            more |= self._rounds.tables()
+        if "pruning" in self._asked:
+            more |= _pruning(self._plan)
         return Measured(
             traffic=self._traffic.rows() if self._traffic is not None else [],
             causes=simulation.causes() if self.causes else [],
+            more=more,
         )
+
+    def _observer(self) -> Observer | None:
+        if "misrouted" in self._asked:
+            return MisroutedEvents()
+        if "rounds" in self._asked:
+            from pysim.experiments.rounds import RepeatedEvents
+
+            return RepeatedEvents()
+        return None
+
+
+def _rounds(simulation: Simulation, plan: Plan) -> "Rounds":
+    from pysim.experiments.rounds import Rounds  # it needs the native engines
+
+    assert isinstance(plan.workload, Auctions)
+    return Rounds(simulation, plan.workload, plan.setting)
+
+
+def _pruning(plan: Plan) -> dict[str, Sequence[tuple[object, ...]]]:
+    """The tables of a pruning curve: of the workload's subscriptions, at a broker that has none."""
+    from pysim.experiments.pruning_curve import of_auctions
+
+    workload = plan.workload
+    assert isinstance(workload, Auctions)
+    optimize: Optimize = plan.config.experiment.protocol.table()["optimize"]
+    model = workload.model(plan.setting)
+    points = list(of_auctions(model, workload.subscriptions, workload.events, optimize))
+    return {
+        "stored": [point.stored for point in points],
+        "matching": [point.matching for point in points],
+        "filter-times": [time for point in points for time in point.times],
+    }
 
 
 class Traffic:

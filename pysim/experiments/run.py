@@ -131,7 +131,8 @@ def _simulation(plan: Plan, probes: Probes, captures: Path) -> Simulation:
             probes.observer,
             trace_causes=probes.causes,
         )
-        simulation.add_operations(plan.workload.operations(plan.setting))
+        if probes.clients_act:
+            simulation.add_operations(plan.workload.operations(plan.setting))
         simulation.add_faults(plan.faults)
         probes.attach(simulation)
     except BaseException:

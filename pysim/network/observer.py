@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pysim.filters import CountingIndex, Filter
+from pysim.filters import CountingIndex, Filter, MatchingIndex
 from pysim.network.transport import NANOSECONDS, BrokerId
 from pysim.network.world import ClientId
 from pysim.wire import Envelope, MessageId
@@ -91,7 +91,9 @@ class RecordRow(NamedTuple):
     time: int
 
 
-class _Subscriber(NamedTuple):
+class Subscriber(NamedTuple):
+    """A client by its broker and its number there."""
+
     broker: BrokerId
     client: ClientId
 
@@ -99,7 +101,7 @@ class _Subscriber(NamedTuple):
 class _Publication(NamedTuple):
     attributes: Mapping[str, int | float | str]
     time: int
-    served: set[_Subscriber]
+    served: set[Subscriber]
 
 
 class Observer:
@@ -117,13 +119,13 @@ class Observer:
         self.deliveries: list[DeliveryRow] = []
         self.records: list[RecordRow] = []
         self._patience = patience * NANOSECONDS
-        self._index: CountingIndex[Filter] = CountingIndex()
-        self._subscribers: dict[Filter, dict[_Subscriber, None]] = {}
-        self._standing: dict[_Subscriber, dict[Filter, int]] = {}
+        self._index: MatchingIndex[Filter] = CountingIndex()
+        self._subscribers: dict[Filter, dict[Subscriber, None]] = {}
+        self._standing: dict[Subscriber, dict[Filter, int]] = {}
         self._ended: list[SubscriptionRow] = []
         self._publications: dict[MessageId, _Publication] = {}
-        self._outstanding: dict[_Subscriber, dict[MessageId, None]] = {}
-        self._abandoned: dict[tuple[_Subscriber, MessageId], bool] = {}
+        self._outstanding: dict[Subscriber, dict[MessageId, None]] = {}
+        self._abandoned: dict[tuple[Subscriber, MessageId], bool] = {}
         """Due deliveries whose client lost interest, and whether that was within patience."""
         self._due = 0
         self._counts: dict[DeliveryKind, int] = dict.fromkeys(
@@ -134,7 +136,7 @@ class Observer:
 
     def subscribed(self, broker: BrokerId, client: ClientId, filter: Filter, time: int) -> None:
         """A client subscribes; to what it has subscribed to already is no change."""
-        subscriber = _Subscriber(broker, client)
+        subscriber = Subscriber(broker, client)
         standing = self._standing.setdefault(subscriber, {})
         if filter in standing:
             return
@@ -146,7 +148,7 @@ class Observer:
 
     def unsubscribed(self, broker: BrokerId, client: ClientId, filter: Filter, time: int) -> None:
         """A client withdraws a subscription; one that it does not have is no change."""
-        subscriber = _Subscriber(broker, client)
+        subscriber = Subscriber(broker, client)
         if filter in self._standing.get(subscriber, ()):
             self._end_subscription(subscriber, filter, time)
             self._excuse(subscriber, time)
@@ -178,7 +180,7 @@ class Observer:
         publication = self._publications.get(event)
         if publication is None:
             raise ValueError(f"event {event} came to client {client} but was never published")
-        subscriber = _Subscriber(broker, client)
+        subscriber = Subscriber(broker, client)
         kind = self._judge(subscriber, event, publication)
         self._counts[kind] += 1
         self.deliveries.append(DeliveryRow(event, broker, client, publication.time, time, kind))
@@ -230,7 +232,7 @@ class Observer:
     # How a delivery is judged
 
     def _judge(
-        self, subscriber: _Subscriber, event: MessageId, publication: _Publication
+        self, subscriber: Subscriber, event: MessageId, publication: _Publication
     ) -> DeliveryKind:
         if subscriber in publication.served:
             return "duplicate"
@@ -245,11 +247,11 @@ class Observer:
         was_due = self._abandoned.pop((subscriber, event), None) is not None
         return "made" if was_due else "early"
 
-    def _wants(self, subscriber: _Subscriber, publication: _Publication) -> bool:
+    def _wants(self, subscriber: Subscriber, publication: _Publication) -> bool:
         filters = self._standing.get(subscriber, ())
         return any(filter.matches(publication.attributes) for filter in filters)
 
-    def _excuse(self, subscriber: _Subscriber, time: int) -> None:
+    def _excuse(self, subscriber: Subscriber, time: int) -> None:
         """After a subscription's end: what its client no longer wants is no longer awaited."""
         outstanding = self._outstanding.get(subscriber, {})
         for event in list(outstanding):
@@ -259,7 +261,7 @@ class Observer:
                 is_withdrawn = time - publication.time <= self._patience
                 self._abandoned[subscriber, event] = is_withdrawn
 
-    def _end_subscription(self, subscriber: _Subscriber, filter: Filter, time: int) -> None:
+    def _end_subscription(self, subscriber: Subscriber, filter: Filter, time: int) -> None:
         since = self._standing[subscriber].pop(filter)
         self._ended.append(SubscriptionRow(*subscriber, filter, since, time))
         subscribers = self._subscribers[filter]
@@ -268,7 +270,7 @@ class Observer:
             del self._subscribers[filter]
             self._index.remove(filter)
 
-    def _interested(self, attributes: Mapping[str, int | float | str]) -> Collection[_Subscriber]:
+    def _interested(self, attributes: Mapping[str, int | float | str]) -> Collection[Subscriber]:
         return {
             subscriber
             for filter in self._index.match(attributes)

@@ -40,6 +40,32 @@ kind = "reconfigurations"
 ]
 """
 
+TABLE2 = """
+name = "table2"
+duration = "3 s"
+measure = ["pruning"]
+
+[network]
+backend = "memory"
+
+[topology]
+kind = "line"
+brokers = 1
+
+[protocol]
+name = "subscription-forwarding"
+optimize = { by = ["post-pruning"], share = "10 %", sample = 100 }
+
+[workload]
+kind = "auctions"
+subscriptions = 50
+events = 100
+titles = 100
+
+[sweep]
+"workload.classes" = [[1], [1, 2, 3]]
+"""
+
 
 def pysim(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pysim", *arguments]
@@ -86,6 +112,21 @@ def test_a_figure_from_its_runs_to_its_page(folder: Path) -> None:
     assert "about 90.9" in again.stdout
     assert len(list((folder / "runs" / "reconfiguration").glob("*/manifest.json"))) == 8
     assert "0 of them to do" in reproduce(folder, "reconfiguration/fig13", "--dry-run").stdout
+
+
+def test_a_table_of_the_pruning_paper_from_its_runs_to_its_page(folder: Path) -> None:
+    family = folder / "experiments" / "pruning"
+    family.mkdir(parents=True)
+    (family / "table2.toml").write_text(TABLE2)
+    done = reproduce(folder, "pruning/table2", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {row["claim"].partition(":")[0]: row for row in json.loads(done.stdout)}
+    assert rows["table2.memory-class-1"]["published"] == "about 0.8 (± 0.1)"
+    assert 0 <= rows["table2.memory-class-1"]["measured"] <= 1
+    assert rows["table2.memory-class-2"]["verdict"] == "not measured"  # it is not in the file
+    made = folder / "out" / "pruning"
+    assert {path.name for path in made.iterdir()} == {"table2.svg", "table2.png", "table2.json"}
+    assert "## table2: One broker at the cut-off" in (folder / "out" / "pruning.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,10 @@ def refusal(folder: Path, **settings: object) -> str:
         ),
         ({"topology__brokers": 0}, "topology: brokers = 0 must be at least 1"),
         (
+            {"protocol__literal": True, "protocol__optimize": {"by": ["covering"]}},
+            "protocol: literal forgets what was told, and the optimizations must remember it",
+        ),
+        (
             {"workload__start": "1 ms"},
             "workload: begins at 1 ms, before links can be up (7.4 ms)",
         ),

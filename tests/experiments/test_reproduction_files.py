@@ -1,5 +1,6 @@
 """The experiment files of published figures: all there, all possible, and no run is made twice."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from analysis.reproduction import FAMILIES
 from analysis.reproduction.figure import Family, Figure
 from pysim.cli.reproduce import quick
-from pysim.experiments.config import Config, expand, load
+from pysim.experiments.config import Config, Point, expand, load
 from pysim.experiments.plan import prepare
 from pysim.experiments.sweep import Campaign
 
@@ -23,6 +24,13 @@ def experiment(family: Family, figure: Figure) -> Config:
     return load(EXPERIMENTS / family.name / f"{figure.name}.toml")
 
 
+def work(points: Sequence[Point]) -> float:
+    """What clients do in all runs, and how far it may go: the first run stands for all."""
+    plan = prepare(points[0].config)
+    acts = plan.estimate.publications.messages + plan.estimate.subscriptions.messages
+    return len(points) * max(acts, 1) * plan.setting.brokers
+
+
 @pytest.mark.parametrize(("family", "figure"), FIGURES)
 def test_every_point_of_every_figure_can_run(family: Family, figure: Figure) -> None:
     config = experiment(family, figure)
@@ -35,7 +43,8 @@ def test_every_point_of_every_figure_can_run(family: Family, figure: Figure) -> 
 def test_a_quick_look_is_smaller_and_can_run(family: Family, figure: Figure) -> None:
     whole = experiment(family, figure)
     points = expand(quick(figure, whole))
-    assert len(points) < len(expand(whole)) / 2
+    assert len(points) <= len(expand(whole))
+    assert work(points) < work(expand(whole)) / 2
     for point in points[:: whole.experiment.repeat]:
         prepare(point.config)
 
@@ -69,6 +78,32 @@ def test_figures_share_their_runs(part: str, whole: str, tmp_path: Path) -> None
     campaign = Campaign("reconfiguration", configs, tmp_path)
     assert set(campaign.members[part]) <= set(campaign.members[whole])
     assert len(campaign.runs) == len(campaign.members[whole])
+
+
+def test_the_paper_on_pruning_is_complete() -> None:
+    names = set(FAMILIES["pruning"].figures)
+    tables = {f"table{number}" for number in (1, 2, 3)}
+    assert {f"fig{number}" for number in (4, 5, 6, 7)} | tables <= names
+    assert {path.stem for path in (EXPERIMENTS / "pruning").glob("*.toml")} == names
+
+
+def test_runs_of_the_pruning_paper_have_its_size() -> None:
+    family = FAMILIES["pruning"]
+    for name in ("fig4", "fig5", "fig6", "fig7", "table2", "table3"):
+        workload = experiment(family, family.figures[name]).experiment.workload.parameters
+        assert (workload.subscriptions, workload.events) == (200_000, 100_000)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [("fig4", "table2"), ("fig5", "table2"), ("fig6", "table3"), ("fig7", "table3")],
+)
+def test_figures_on_pruning_share_their_runs(part: str, whole: str, tmp_path: Path) -> None:
+    family = FAMILIES["pruning"]
+    configs = {name: experiment(family, family.figures[name]) for name in (part, whole)}
+    campaign = Campaign("pruning", configs, tmp_path)
+    assert set(campaign.members[part]) < set(campaign.members[whole])
+    assert len(campaign.runs) == 4
 
 
 def test_statements_have_keys_of_their_own() -> None:
