@@ -23,7 +23,17 @@ from typing import Any
 
 from benchmarks.hops import memory
 from benchmarks.rows import Row, at_least, at_most
-from pysim.filters import And, Event, Filter, MatchingIndex, Operator, Predicate, Range, new_index
+from pysim.filters import (
+    And,
+    Event,
+    Filter,
+    MatchingIndex,
+    Operator,
+    Predicate,
+    Range,
+    canonical,
+    new_index,
+)
 from pysim.filters.native import ScanningIndex
 from pysim.filters.two_step import TwoStepIndex
 from pysim.network.streams import Streams
@@ -95,7 +105,7 @@ def measure_books(turns: int) -> dict[str, Any]:
     """All engines side by side, while they grow."""
     rng = random.Random(1)
     model = AuctionModel(Streams(1), titles=TITLES)
-    filters = [model.subscription(number) for number in range(BOOKS)]
+    filters = [canonical(model.subscription(number)) for number in range(BOOKS)]
     events = [model.event(number) for number in range(max(EVENTS.values()))]
     gc.freeze()  # else the collector walks over all filters while we measure
     indexes = {name: make() for name, make in ENGINES.items()}
