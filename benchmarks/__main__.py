@@ -166,6 +166,9 @@ PAGE = """# Benchmarks
 
 Written by `make bench`; do not edit. Measured on: {machine}.
 
+A part can be renewed alone (`python -m benchmarks --only PART`), so rows of different parts may be
+of different days; both sides of a ratio are always of one run.
+
 What is measured: CPU time per message-hop in the calmest tenth of short slices, between the end of
 the set-up and the last event; each case several times, in turn, and the calmest counts. 200-byte
 events on a tree of degree 4 (100 brokers unless said), 10 Mbit/s, 2 ms, TCP, both ends of

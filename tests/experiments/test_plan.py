@@ -39,6 +39,10 @@ def refusal(folder: Path, **settings: object) -> str:
             "protocol: literal forgets what was told, and the optimizations must remember it",
         ),
         (
+            {"protocol__optimize": {"by": ["predicate-replacement"], "every": "0 s"}},
+            'protocol.optimize.every = "0 s": a duration must be more than 0',
+        ),
+        (
             {"workload__start": "1 ms"},
             "workload: begins at 1 ms, before links can be up (7.4 ms)",
         ),

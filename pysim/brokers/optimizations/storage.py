@@ -117,9 +117,11 @@ class _Generalizing(Generic[E]):
         self._forms[entry] = form
 
     def _came(self, entry: E) -> None:
+        """An entry belongs to neighbors alone from now on."""
         raise NotImplementedError
 
     def _left(self, entry: E) -> None:
+        """An entry is gone, or a local client's too."""
         raise NotImplementedError
 
 
