@@ -23,6 +23,7 @@ from analysis.figures.style import (
     styled,
 )
 from analysis.reproduction.figure import Figure, Panel
+from analysis.reproduction.measures import GREATEST, LEAST
 from analysis.reproduction.pruning_charts import draw_curves, draw_ratings
 from analysis.reproduction.table import SAVED, by_seed
 
@@ -33,12 +34,18 @@ _COLORS = {
     "ILA": "blue",
     "RP": "green",
     "event forwarding": "sky",
+    "active": "vermillion",
+    "lazy": "orange",
+    "packing": "green",
+    "incremental": "blue",
+    "no covering": "slate",
 }
 _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _LETTERS = 118  # of the published statement in a line
 _ABREAST = 3  # panels that stand side by side; more stand in two lines
+_ENDS: dict[Any, Any] = {LEAST: min, GREATEST: max}
 
 
 class _Series(NamedTuple):
@@ -74,7 +81,7 @@ def _chosen(panel: Panel, rows: pd.DataFrame) -> pd.DataFrame:
     for key, value in panel.only.items():
         if key not in rows:
             return rows.iloc[:0]
-        rows = rows[rows[key] == value]
+        rows = rows[rows[key] == (_ENDS[value](rows[key]) if value in _ENDS else value)]
     return rows
 
 
@@ -163,7 +170,7 @@ def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         if not curves:
             continue
         times, values = aligned(curves, absent=float("nan"))
-        late = times >= 2.5
+        late = times >= panel.begin
         found = band(values[:, late])
         means += found.mean[np.isfinite(found.mean)].tolist()
         color = PAPER_COLORS[series.color]
@@ -171,8 +178,30 @@ def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
                   ls=_DASHES[series.number % len(_DASHES)])  # fmt: skip
         axes.fill_between(times[late], found.low, found.high, color=color, alpha=0.15, lw=0)
     axes.set_xlabel(panel.x_label)
+    if panel.log_y:
+        _show_powers(axes, means)
+    else:
+        grouped(axes.yaxis)
+        _show(axes, means)
+
+
+def _show_powers(axes: Axes, means: Sequence[float]) -> None:
+    """A logarithmic axis, on which zero has a place too if it is among the means.
+
+    It would have one number or none where all means are within a power of ten; then it is none.
+    """
+    least, most = min(means, default=0.0), max(means, default=0.0)
+    if most <= 10 * least:
+        grouped(axes.yaxis)
+        _show(axes, means)
+        return
+    if least > 0:
+        axes.set_yscale("log")
+    else:
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_minor_formatter(NullFormatter())
     grouped(axes.yaxis)
-    _show(axes, means)
 
 
 def _draw_bars(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
@@ -205,8 +234,11 @@ def _draw_groups(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         _draw_intervals(axes, places, found)
         means += heights
     axes.set_xticks(np.arange(len(parts)), [name for _, name in parts])
-    grouped(axes.yaxis)
-    _show(axes, means)
+    if panel.log_y:
+        _show_powers(axes, means)
+    else:
+        grouped(axes.yaxis)
+        _show(axes, means)
 
 
 def _draw_intervals(axes: Axes, places: Array, points: Sequence[Estimate]) -> None:

@@ -36,6 +36,9 @@ class Panel:
     `curves` draws the curves in `parts`, with upright lines at the columns in `marks`; `ratings` is
     a bar of `y` for each optimization in `names` and each value of `x` in `parts`, with the
     published rating and ours, by the `scale`, of the value of `x` that is `judged`.
+
+    `only` are the runs that it shows, by the values of columns; the value may be "least" or
+    "greatest" of the column. A chart over time begins at `begin`.
     """
 
     title: str
@@ -52,6 +55,7 @@ class Panel:
     scale: Mapping[str, Rule] = field(default_factory=dict)
     judged: str = ""
     only: Mapping[str, Any] = field(default_factory=dict)
+    begin: float = 2.5
     log_x: bool = False
     log_y: bool = False
 

@@ -13,8 +13,10 @@ import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.metrics.cost import PUBLISHED_WEIGHTS
+from analysis.reproduction.burst import burst_values
 from analysis.reproduction.pruned import pruning_curves, pruning_values
 from analysis.reproduction.wire import wire_numbers
+from analysis.reproduction.withdrawn import covering_curves, covering_values
 
 CONTROL = ("subscribe", "unsubscribe", "flush", "activate", "rec", "recack")
 CARRIERS = ("activate", "rec")
@@ -46,8 +48,9 @@ def numbers(directory: Path | str) -> Numbers:
     values = dict(wire_numbers(source.run.directory, CONTROL))
     for part in (_costs, _involved, _events, _delivery, _traffic):
         values |= part(source)
-    values |= pruning_values(source.run)
-    curves = _curves(source) | pruning_curves(source.run)
+    for family in (pruning_values, covering_values, burst_values):
+        values |= family(source.run)
+    curves = _curves(source) | pruning_curves(source.run) | covering_curves(source.run)
     return Numbers(dict(_leaves(manifest["config"])), manifest["seed"], values, curves)
 
 
@@ -146,8 +149,10 @@ def _events(source: _Source) -> Iterator[tuple[str, float]]:
 
 def _delivery(source: _Source) -> Iterator[tuple[str, float]]:
     """Events due to the stable core: the share that came while links changed, and afterwards."""
+    if not len(source.breaks):
+        return
     due = _core_deliveries(source)
-    if not len(due) or not len(source.breaks):
+    if not len(due):
         return
     first, last = source.breaks.time.min(), source.breaks.time.max()
     changing = due[(due.published >= first) & (due.published < last)]
@@ -184,6 +189,8 @@ def _curves(source: _Source) -> dict[str, Curve]:
         bins = source.traffic.groupby("time").messages.sum()
         size = min(set(bins.index[1:] - bins.index[:-1]), default=NANOSECONDS)
         found["traffic"] = _curve(bins * (NANOSECONDS / size))
+    if not len(source.breaks):  # nobody asks for the core's deliveries, which may be millions
+        return found
     due = _core_deliveries(source)
     if len(due):
         step = NANOSECONDS // 10

@@ -20,6 +20,11 @@ LABELS = {
     "notified-deferred-unsubscription": "NDU",
     "informed-link-activation": "ILA",
     "reconfiguration-path": "RP",
+    "no-covering": "no covering",
+    "active-covering": "active",
+    "lazy-covering": "lazy",
+    "subscription-packing": "packing",
+    "incremental-unsubscription": "incremental",
 }
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""

@@ -1,4 +1,6 @@
 #include "matcher.h"
+#include "simplified.h"
+#include "traditional.h"
 #include "two-step.h"
 
 #include <new>
@@ -147,12 +149,50 @@ Selectivity(PyObject* self, PyObject* leaves)
     return Guarded<PyObject*>(nullptr, [&] { return IndexOf<TwoStep>(self).Selectivity(leaves); });
 }
 
-template <uint64_t (TwoStep::*get)() const>
+template <class Index, auto get>
 PyObject*
 Count(PyObject* self, void*)
 {
-    return PyLong_FromUnsignedLongLong((IndexOf<TwoStep>(self).*get)());
+    return PyLong_FromUnsignedLongLong((IndexOf<Index>(self).*get)());
 }
+
+/// What both relation graphs can do.
+template <class Graph> struct GraphMethods
+{
+    static PyObject* Enter(PyObject* self, PyObject* arguments)
+    {
+        PyObject* key;
+        PyObject* filter;
+        PyObject* sides;
+        if (!PyArg_ParseTuple(arguments, "OOO:enter", &key, &filter, &sides))
+        {
+            return nullptr;
+        }
+        return Guarded<PyObject*>(nullptr,
+                                  [&] { return IndexOf<Graph>(self).Insert(key, filter, sides); });
+    }
+
+    static PyObject* Remove(PyObject* self, PyObject* key)
+    {
+        return Guarded<PyObject*>(nullptr, [&] { return IndexOf<Graph>(self).Remove(key); });
+    }
+
+    static PyObject* IsRoot(PyObject* self, PyObject* key)
+    {
+        const int isRoot = IndexOf<Graph>(self).IsRoot(key);
+        return isRoot < 0 ? nullptr : PyBool_FromLong(isRoot);
+    }
+
+    static PyObject* Roots(PyObject* self, PyObject*)
+    {
+        return Guarded<PyObject*>(nullptr, [&] { return IndexOf<Graph>(self).Roots(); });
+    }
+
+    static PyObject* Edges(PyObject* self, PyObject*)
+    {
+        return Guarded<PyObject*>(nullptr, [&] { return IndexOf<Graph>(self).Edges(); });
+    }
+};
 
 constexpr const char* REMOVE = "Take out the filter under the key.";
 constexpr const char* MATCH = "The keys of all filters that match, in a set of the caller's own.";
@@ -180,11 +220,37 @@ PyMethodDef g_twoStepMethods[] = {
 };
 
 PyGetSetDef g_twoStepCounts[] = {
-    {"events", Count<&TwoStep::Events>, nullptr, "Events matched so far.", nullptr},
-    {"candidates", Count<&TwoStep::Candidates>, nullptr, "Their candidates, together.", nullptr},
-    {"predicates", Count<&TwoStep::Predicates>, nullptr, "Distinct predicates.", nullptr},
-    {"associations", Count<&TwoStep::Associations>, nullptr, "Pairs of these and keys.", nullptr},
-    {"bytes", Count<&TwoStep::Bytes>, nullptr, "Memory of the tables and trees.", nullptr},
+    {"events", Count<TwoStep, &TwoStep::Events>, nullptr, "Events matched so far.", nullptr},
+    {"candidates",
+     Count<TwoStep, &TwoStep::Candidates>,
+     nullptr,
+     "Their candidates, together.",
+     nullptr},
+    {"predicates", Count<TwoStep, &TwoStep::Predicates>, nullptr, "Distinct predicates.", nullptr},
+    {"associations",
+     Count<TwoStep, &TwoStep::Associations>,
+     nullptr,
+     "Pairs of these and keys.",
+     nullptr},
+    {"bytes", Count<TwoStep, &TwoStep::Bytes>, nullptr, "Memory of the tables and trees.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+template <class Graph>
+PyMethodDef g_graphMethods[] = {
+    {"enter", GraphMethods<Graph>::Enter, METH_VARARGS, "Add a filter, given with its box."},
+    {"remove", GraphMethods<Graph>::Remove, METH_O, "Take a filter out; the keys of new roots."},
+    {"is_root", GraphMethods<Graph>::IsRoot, METH_O, "Whether the key stands for a root."},
+    {"roots", GraphMethods<Graph>::Roots, METH_NOARGS, "Their keys, in order of insertion."},
+    {"edges", GraphMethods<Graph>::Edges, METH_NOARGS, "The keys of parents and children."},
+    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+template <class Graph>
+PyGetSetDef g_graphCounts[] = {
+    {"comparisons", Count<Graph, &Graph::Comparisons>, nullptr, "So far.", nullptr},
+    {"root_count", Count<Graph, &Graph::RootCount>, nullptr, "Roots now.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -216,6 +282,13 @@ AddType(PyObject* module, const char* name, PyMethodDef* methods, PyGetSetDef* c
     return type ? PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type.Get())) : -1;
 }
 
+template <class Graph>
+int
+AddGraph(PyObject* module, const char* name)
+{
+    return AddType<Graph>(module, name, g_graphMethods<Graph>, g_graphCounts<Graph>);
+}
+
 int
 Execute(PyObject* module)
 {
@@ -223,8 +296,16 @@ Execute(PyObject* module)
     {
         return -1;
     }
-    return AddType<TwoStep>(
-        module, "pysim.filters._engine.TwoStepEngine", g_twoStepMethods, g_twoStepCounts);
+    if (AddType<TwoStep>(
+            module, "pysim.filters._engine.TwoStepEngine", g_twoStepMethods, g_twoStepCounts) < 0)
+    {
+        return -1;
+    }
+    if (AddGraph<Simplified>(module, "pysim.filters._engine.SimplifiedEngine") < 0)
+    {
+        return -1;
+    }
+    return AddGraph<Traditional>(module, "pysim.filters._engine.TraditionalEngine");
 }
 
 PyModuleDef_Slot g_moduleSlots[] = {
@@ -235,7 +316,7 @@ PyModuleDef_Slot g_moduleSlots[] = {
 PyModuleDef g_module = {
     PyModuleDef_HEAD_INIT,
     "pysim.filters._engine",
-    "The native matching engines.",
+    "The native matching engines and relation graphs.",
     0,
     nullptr,
     g_moduleSlots,

@@ -6,6 +6,13 @@ join them with `register`.
 
 from pysim.brokers.base import Broker
 from pysim.brokers.clients import LocalClients
+from pysim.brokers.covering import (
+    ActiveCovering,
+    IncrementalUnsubscription,
+    LazyCovering,
+    NoCovering,
+    SubscriptionPacking,
+)
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
@@ -24,15 +31,20 @@ from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 
 __all__ = [
     "REQUIRED",
+    "ActiveCovering",
     "Broker",
     "EventForwarding",
+    "IncrementalUnsubscription",
     "InformedLinkActivation",
+    "LazyCovering",
     "LocalClients",
+    "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
     "ProtocolError",
     "ReconfigurationPath",
     "SubscriptionForwarding",
+    "SubscriptionPacking",
     "TimedDeferredUnsubscription",
     "make",
     "options",
@@ -47,5 +59,10 @@ for _broker in (
     NotifiedDeferredUnsubscription,
     InformedLinkActivation,
     ReconfigurationPath,
+    NoCovering,
+    ActiveCovering,
+    LazyCovering,
+    SubscriptionPacking,
+    IncrementalUnsubscription,
 ):
     register(_broker)

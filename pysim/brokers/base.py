@@ -35,6 +35,8 @@ class Broker:
     name: ClassVar[str] = ""
     needs_tree: ClassVar[bool] = True
     """Whether the protocol works on overlays without cycles only."""
+    work_units: ClassVar[frozenset[str]] = frozenset()
+    """The names of all work that `take_work` may tell of; none where a protocol counts none."""
     _handlers: ClassVar[Mapping[int, Callable[[Any, BrokerId, Envelope], None]]] = {}
     """By type code, once there is a broker of this class: one table that stays in the caches."""
 
@@ -102,6 +104,13 @@ class Broker:
     def table_size(self) -> int:
         """How many entries an event is matched against, for cost models that go by it."""
         return len(self.routing_table()) or len(self.clients.filters())
+
+    def take_work(self) -> Mapping[str, float]:
+        """The units of work done since this was last asked, by names out of `work_units`.
+
+        A broker with work to tell of overrides both; the mapping is the caller's from then on.
+        """
+        return {}
 
 
 @cache

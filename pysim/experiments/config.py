@@ -23,11 +23,12 @@ from msgspec import Meta
 
 from pysim.experiments import registries, schema, toml
 from pysim.experiments.schema import Choice, FieldError
+from pysim.naming import nearest
 from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
-Measurement = Literal["traffic", "misrouted", "causes", "rounds", "pruning"]
+Measurement = Literal["traffic", "misrouted", "causes", "brokers", "rounds", "pruning"]
 
 
 _MOST_RECONFIGURATIONS = 100_000
@@ -312,6 +313,15 @@ class TableService(Table, frozen=True, kw_only=True):
     ] = {}
 
 
+class WorkService(Table, frozen=True, kw_only=True):
+    """A time for the work that a broker says it did, in the units of its protocol."""
+
+    fixed: Annotated[Duration, Meta(description="for each message")] = Duration(0)
+    seconds: Annotated[
+        dict[str, Duration], Meta(description="for a unit of each kind of work; others are free")
+    ] = {}
+
+
 class Service(Choice):
     """What a broker's CPU spends on a message."""
 
@@ -320,7 +330,12 @@ class Service(Choice):
 
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
-        return {"none": NoService, "type": TypeService, "table": TableService}
+        return {
+            "none": NoService,
+            "type": TypeService,
+            "table": TableService,
+            "work": WorkService,
+        }
 
 
 class Sweep(dict[str, tuple[Any, ...]]):
@@ -375,7 +390,8 @@ class Experiment(Table, frozen=True, kw_only=True):
         tuple[Measurement, ...],
         Meta(
             description="what to watch while it runs: traffic by time, misrouted events, causes,"
-            " tables and traffic by rounds; pruning measures one table and runs nothing"
+            " brokers by time, tables and traffic by rounds; pruning measures one table and runs"
+            " nothing"
         ),
     ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()
@@ -389,6 +405,24 @@ class Experiment(Table, frozen=True, kw_only=True):
     sweep: Annotated[
         Sweep, Meta(description='values to run in all combinations: "network.rate" = [...]')
     ] = Sweep()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.service.parameters, WorkService):
+            _check_work(self.protocol.name, self.service.parameters)
+
+
+def _check_work(protocol: str, service: WorkService) -> None:
+    """Refuse prices for work that the protocol's brokers do not tell of."""
+    from pysim.brokers import protocols  # only here: most experiments need not look into them
+
+    known = sorted(protocols()[protocol].work_units)
+    if not known:
+        problem = f"needs brokers that count their work, and those of {protocol} do not"
+        raise FieldError("service.model", problem)
+    for name in service.seconds:
+        if name not in known:
+            problem = f"is not work that {protocol} counts; {nearest(name, known)}"
+            raise FieldError(f"service.seconds.{name}", problem, bare=True)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,10 @@ class Timings(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of `manifest.json`; `types` are the codes of the message types by name."""
+    """The contents of `manifest.json`.
+
+    `types` are the codes of the message types by name, `facts` what the workload says of itself.
+    """
 
     experiment: str
     run: str
@@ -83,6 +86,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     malformed: int
     captures: Captures
     inputs: dict[str, str]
+    facts: dict[str, float] = {}
     config: dict[str, Any]
     timings: Timings
 
@@ -138,6 +142,7 @@ def manifest(
         versions=versions(),
         captures=captures,
         inputs=plan.ground.inputs,
+        facts=dict(plan.workload.facts(plan.setting)),
         config=plain(experiment),
         timings=timings,
         **outcome,

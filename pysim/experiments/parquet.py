@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 
 from pysim.experiments.plan import Plan
 from pysim.experiments.probes import Measured
+from pysim.experiments.sampling import BrokerSamples
+from pysim.network.deliveries import Deliveries
 from pysim.network.faults import (
     BrokerCrash,
     BrokerRestart,
@@ -127,6 +129,12 @@ _MORE: dict[str, dict[str, Any]] = {
         "remote": pa.int64(),
         "untouched": pa.int64(),
     },
+    "brokers": {
+        "time": pa.int64(),
+        "broker": pa.uint32(),
+        "name": pa.string(),
+        "value": pa.float64(),
+    },
     "filter-times": {
         "round": pa.int32(),
         "broker": pa.uint32(),
@@ -134,7 +142,10 @@ _MORE: dict[str, dict[str, Any]] = {
         "seconds": pa.float64(),
     },
 }
-"""Tables of runs that measure `rounds` or `pruning`; only `filter-times` depends on the machine."""
+"""Tables of runs that measure `brokers`, `rounds` or `pruning`.
+
+Only `filter-times` depends on the machine.
+"""
 
 
 def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directory: Path) -> None:
@@ -145,7 +156,7 @@ def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directo
         "wires": _wires(plan),
         "changes": _changes(plan),
         "events": ((*row.id, *row[1:]) for row in observer.events),
-        "deliveries": ((*row.event, *row[1:]) for row in observer.deliveries),
+        "deliveries": observer.deliveries,
         "missing": ((*event, broker, client) for event, broker, client in observer.missing()),
         "subscriptions": (
             (row.broker, row.client, str(row.filter), row.since, row.until)
@@ -166,7 +177,11 @@ def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directo
 
 
 def _table(rows: Iterable[Sequence[object]], schema: dict[str, Any]) -> Any:
-    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    columns: Sequence[Any]
+    if isinstance(rows, Deliveries | BrokerSamples):
+        columns = rows.columns()
+    else:
+        columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [
         pa.array(column, type=kind) for column, kind in zip(columns, schema.values(), strict=True)
     ]

@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 import msgspec
+import networkx as nx
 
 import topologies
 from pysim import brokers
@@ -46,6 +47,7 @@ from pysim.workloads import (
     Estimate,
     InputFile,
     Setting,
+    Site,
     Workload,
     WorkloadError,
     input_files,
@@ -86,12 +88,18 @@ def _prepare(config: Config) -> Plan:
     _check_options(experiment)
     workload = _located(experiment, config.folder, ground.inputs)
     streams = Streams(experiment.seed)
-    setting = Setting(len(ground.overlay), experiment.duration, streams)
+    setting = Setting(len(ground.overlay), experiment.duration, streams, _sites(ground.overlay))
     estimate = _checked_workload(workload, setting, experiment, ground)
     faults = _checked_faults(experiment, ground, streams)
     _check_capture(experiment.network, ground, faults)
     _check_measures(experiment, workload)
     return Plan(config, ground, setting, workload, estimate, faults, _costs(experiment.service))
+
+
+def _sites(overlay: nx.Graph) -> tuple[Site, ...]:
+    """What the overlay says of its brokers; the domains of a workflow are its regions."""
+    nodes = (overlay.nodes[broker] for broker in range(len(overlay)))
+    return tuple(Site(node.get("role"), node.get("region", node.get("domain"))) for node in nodes)
 
 
 def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:

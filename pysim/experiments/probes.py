@@ -1,4 +1,4 @@
-"""What must be measured while a run goes on: traffic by time, and events that serve nobody.
+"""What must be measured while a run goes on: traffic by time, events that serve nobody, and more.
 
 Probes watch from outside: no agent sees them, and no message is other for them.
 """
@@ -12,6 +12,7 @@ import networkx as nx
 from pysim.brokers import Broker, protocols
 from pysim.brokers.optimizations import Optimize
 from pysim.experiments.plan import Plan
+from pysim.experiments.sampling import BrokerSamples
 from pysim.filters import Filter
 from pysim.network.causes import CauseRow
 from pysim.network.faults import in_order
@@ -21,7 +22,7 @@ from pysim.network.simulation import Simulation
 from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Transport
 from pysim.network.world import ClientId, World
 from pysim.wire import Envelope, Message
-from pysim.wire.messages import Activate, Event, Rec
+from pysim.wire.messages import Activate, CountedEvent, Event, Rec
 from pysim.workloads import Auctions
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ CARRIED = "patterns-carried"
 """The record of an ACTIVATE or REC that was sent: how many patterns it carried."""
 CARRIED_ON_HEAD = "patterns-carried-on-head"
 """The same of a REC that a broker of the path's head sent."""
+
+_EVENTS = frozenset({Event.CODE, CountedEvent.CODE})
+"""The types of messages that carry one event over one hop."""
 
 _MOST_BINS = 100
 
@@ -66,6 +70,7 @@ class Probes:
         self._asked = frozenset(plan.config.experiment.measure)
         self._traffic: Traffic | None = None
         self._rounds: Rounds | None = None
+        self._samples: BrokerSamples | None = None
         self.observer = self._observer()
 
     @property
@@ -84,10 +89,12 @@ class Probes:
             self.observer.watch(simulation)
             for step in in_order(self._plan.faults):  # those of the same time come before us
                 simulation.transport.schedule(step.time, self.observer.overlay_changed)
+        duration = round(self._plan.setting.duration * NANOSECONDS)
         if "traffic" in self._asked:
             watch_patterns(simulation, protocols()[self._plan.config.experiment.protocol.name])
-            duration = round(self._plan.setting.duration * NANOSECONDS)
             self._traffic = Traffic(simulation.transport, duration)
+        if "brokers" in self._asked:
+            self._samples = BrokerSamples(simulation, duration)
         if "rounds" in self._asked:
             self._rounds = _rounds(simulation, self._plan)
 
@@ -98,6 +105,9 @@ class Probes:
         more: dict[str, Sequence[tuple[object, ...]]] = {}
         if self._rounds is not None:
             more |= self._rounds.tables()
+        if self._samples is not None:
+            self._samples.conclude()
+            more["brokers"] = self._samples
         if "pruning" in self._asked:
             more |= _pruning(self._plan)
         return Measured(
@@ -226,8 +236,9 @@ def _watch_activate(world: World) -> None:
 class MisroutedEvents(Observer):
     """An observer that also counts events sent over a link with nobody interested behind it.
 
-    Who is interested, and what lies behind a link, is judged at the moment of sending. `watch` is
-    called before agents start, and `overlay_changed` after each change of the overlay.
+    Who is interested, and what lies behind a link, is judged at the moment of sending: it is asked
+    once for each publication, and anew after a subscription has changed. `watch` is called before
+    agents start, and `overlay_changed` after each change of the overlay.
     """
 
     def __init__(self) -> None:
@@ -268,7 +279,7 @@ class MisroutedEvents(Observer):
         send, broker = world.send, world.id
 
         def watched(neighbor: BrokerId, item: Message | Envelope) -> None:
-            if isinstance(item, Envelope) and item.type == Event.CODE:
+            if isinstance(item, Envelope) and item.type in _EVENTS:
                 behind = self._behind.get((broker, neighbor))
                 if behind is None:
                     behind = self._beyond(broker, neighbor)
@@ -289,7 +300,7 @@ class MisroutedEvents(Observer):
 
     def _interested_in(self, event: Envelope) -> int:
         message = event.message
-        assert isinstance(message, Event)
+        assert isinstance(message, Event | CountedEvent)
         found = _bits(iter(self.interested_brokers(message.attributes)))
         self._interest[event.origin, event.sequence] = found
         return found

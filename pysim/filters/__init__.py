@@ -17,8 +17,9 @@ The seam is `MatchingIndex`: who routes events knows this protocol only, so engi
 engine in plain Python. In C++ there are `native.NativeIndex`, for small tables in the simulator and
 for hundreds of thousands of filters; `two_step.TwoStepIndex`, the two-step engine as published,
 which tells sizes and selectivities; and `native.ScanningIndex`, which evaluates every filter.
-`new_index()` makes the quickest that there is. Covering, merging and pruning are modules of their
-own that take filters and give filters.
+`new_index()` makes the quickest that there is; `boxes.BoxIndex` is the observer's own, so that it
+does not rest on what it judges. Covering, merging and pruning are modules of their own that take
+filters and give filters; `relations` keeps the graphs of which filters cover which.
 
 The layer knows nothing of brokers, messages, networks or time.
 """

@@ -19,7 +19,7 @@ from pysim.network.faults import (
 from pysim.network.host import Agent, AgentError, CostModel, Host
 from pysim.network.memory import MemoryTransport
 from pysim.network.observer import Observer, Statement
-from pysim.network.service import TableCost, TypeCost, cost_model
+from pysim.network.service import TableCost, TypeCost, WorkCost, cost_model
 from pysim.network.simulation import Simulation
 from pysim.network.streams import Streams
 from pysim.network.transport import (
@@ -63,6 +63,7 @@ __all__ = [
     "TableCost",
     "Transport",
     "TypeCost",
+    "WorkCost",
     "World",
     "cost_model",
 ]

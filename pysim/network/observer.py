@@ -11,20 +11,27 @@ subscribed to them. Each due delivery ends in exactly one of three ways, so that
     deliveries = made + early + duplicate + spurious
 
 always hold, whatever the agents do.
+
+Whom an event is due to is found with an index, since every event asks it of every subscription. It
+can be trusted all the same: it is another engine than any broker has, so that an error in one of
+them shows as a missing or a spurious delivery and is not repeated here; and tests hold it, and the
+observer with it, against `Filter.matches`, filter by filter.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from array import array
+from bisect import bisect_left, insort
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from pysim.filters import CountingIndex, Filter, MatchingIndex
+from pysim.filters import Filter, MatchingIndex
+from pysim.filters.boxes import BoxIndex
+from pysim.network.deliveries import Deliveries, DeliveryKind, EventRow
 from pysim.network.transport import NANOSECONDS, BrokerId
 from pysim.network.world import ClientId
 from pysim.wire import Envelope, MessageId
 from pysim.wire.messages import Event
-
-DeliveryKind = Literal["made", "early", "duplicate", "spurious"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +58,6 @@ class Statement:
         return self.missing == self.duplicate == self.spurious == 0
 
 
-class EventRow(NamedTuple):
-    """A publication; `due` is the number of clients it was due to."""
-
-    id: MessageId
-    broker: BrokerId
-    client: ClientId
-    time: int
-    due: int
-
-
-class DeliveryRow(NamedTuple):
-    """An event that came to a client."""
-
-    event: MessageId
-    broker: BrokerId
-    client: ClientId
-    published: int
-    delivered: int
-    kind: DeliveryKind
-
-
 class SubscriptionRow(NamedTuple):
     """A subscription and the time it stood; `until` is None while it stands."""
 
@@ -91,17 +77,54 @@ class RecordRow(NamedTuple):
     time: int
 
 
-class Subscriber(NamedTuple):
-    """A client by its broker and its number there."""
-
-    broker: BrokerId
-    client: ClientId
+_NOBODY: Mapping[ClientId, "Subscriber"] = {}
 
 
-class _Publication(NamedTuple):
-    attributes: Mapping[str, int | float | str]
-    time: int
-    served: set[Subscriber]
+class Subscriber:
+    """A client by its broker and its number there, and what it wants, awaits and got.
+
+    Events go by their numbers in the order of publication.
+    """
+
+    __slots__ = ("abandoned", "awaited", "broker", "client", "served", "standing")
+
+    def __init__(self, broker: BrokerId, client: ClientId) -> None:
+        self.broker = broker
+        self.client = client
+        self.standing: dict[Filter, int] = {}
+        """Its subscriptions, and since when they stand."""
+        self.awaited: dict[int, None] = {}
+        """What is due and has not come; something that stands matches each."""
+        self.abandoned: dict[int, bool] = {}
+        """What it gave up before it came, and whether that was within patience."""
+        self.served = array("I")
+        """What came, ascending."""
+
+    def serve(self, number: int) -> None:
+        """Note that an event came which had not come before."""
+        if self.served and number < self.served[-1]:
+            insort(self.served, number)
+        else:
+            self.served.append(number)
+
+    def was_served(self, number: int) -> bool:
+        """Whether an event came before."""
+        place = bisect_left(self.served, number)
+        return place < len(self.served) and self.served[place] == number
+
+    def wants(self, attributes: Mapping[str, int | float | str]) -> bool:
+        """Whether it has a matching subscription now."""
+        return any(filter.matches(attributes) for filter in self.standing)
+
+
+class _Topic:
+    """A filter, and who has subscribed to it."""
+
+    __slots__ = ("filter", "subscribers")
+
+    def __init__(self, filter: Filter) -> None:
+        self.filter = filter
+        self.subscribers: dict[Subscriber, None] = {}
 
 
 class Observer:
@@ -116,17 +139,15 @@ class Observer:
         if not patience >= 0:
             raise ValueError(f"patience(={patience}) should be >= 0 seconds")
         self.events: list[EventRow] = []
-        self.deliveries: list[DeliveryRow] = []
+        self.deliveries = Deliveries(self.events)
         self.records: list[RecordRow] = []
         self._patience = patience * NANOSECONDS
-        self._index: MatchingIndex[Filter] = CountingIndex()
-        self._subscribers: dict[Filter, dict[Subscriber, None]] = {}
-        self._standing: dict[Subscriber, dict[Filter, int]] = {}
+        self._index: MatchingIndex[_Topic] = BoxIndex()
+        self._topics: dict[Filter, _Topic] = {}
+        self._subscribers: dict[BrokerId, dict[ClientId, Subscriber]] = {}
         self._ended: list[SubscriptionRow] = []
-        self._publications: dict[MessageId, _Publication] = {}
-        self._outstanding: dict[Subscriber, dict[MessageId, None]] = {}
-        self._abandoned: dict[tuple[Subscriber, MessageId], bool] = {}
-        """Due deliveries whose client lost interest, and whether that was within patience."""
+        self._numbers: dict[MessageId, int] = {}
+        self._contents: list[Mapping[str, int | float | str]] = []
         self._due = 0
         self._counts: dict[DeliveryKind, int] = dict.fromkeys(
             ("made", "early", "duplicate", "spurious"), 0
@@ -136,54 +157,57 @@ class Observer:
 
     def subscribed(self, broker: BrokerId, client: ClientId, filter: Filter, time: int) -> None:
         """A client subscribes; to what it has subscribed to already is no change."""
-        subscriber = Subscriber(broker, client)
-        standing = self._standing.setdefault(subscriber, {})
-        if filter in standing:
+        clients = self._subscribers.setdefault(broker, {})
+        subscriber = clients.get(client)
+        if subscriber is None:
+            subscriber = clients[client] = Subscriber(broker, client)
+        if filter in subscriber.standing:
             return
-        standing[filter] = time
-        if filter not in self._subscribers:
-            self._subscribers[filter] = {}
-            self._index.insert(filter, filter)
-        self._subscribers[filter][subscriber] = None
+        subscriber.standing[filter] = time
+        topic = self._topics.get(filter)
+        if topic is None:
+            topic = self._topics[filter] = _Topic(filter)
+            self._index.insert(topic, filter)
+        topic.subscribers[subscriber] = None
 
     def unsubscribed(self, broker: BrokerId, client: ClientId, filter: Filter, time: int) -> None:
         """A client withdraws a subscription; one that it does not have is no change."""
-        subscriber = Subscriber(broker, client)
-        if filter in self._standing.get(subscriber, ()):
+        subscriber = self._subscribers.get(broker, {}).get(client)
+        if subscriber is not None and filter in subscriber.standing:
             self._end_subscription(subscriber, filter, time)
-            self._excuse(subscriber, time)
+            self._excuse(subscriber, filter, time)
 
     def broker_crashed(self, broker: BrokerId, time: int) -> None:
         """A broker lost its state: the subscriptions of all its clients end here."""
-        for subscriber in [s for s in self._standing if s.broker == broker]:
-            for filter in list(self._standing[subscriber]):
+        for subscriber in self._subscribers.get(broker, {}).values():
+            for filter in list(subscriber.standing):
                 self._end_subscription(subscriber, filter, time)
-            self._excuse(subscriber, time)
+            self._abandon(subscriber, list(subscriber.awaited), time)
 
     def published(self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int) -> None:
         """A client publishes: whoever is interested at this moment is due a delivery."""
         message = envelope.message
         assert isinstance(message, Event)
-        event = envelope.id
+        number = len(self.events)
         due = self._interested(message.attributes)
-        self._publications[event] = _Publication(message.attributes, time, set())
         for subscriber in due:
-            self._outstanding.setdefault(subscriber, {})[event] = None
+            subscriber.awaited[number] = None
         self._due += len(due)
-        self.events.append(EventRow(event, broker, client, time, len(due)))
+        self._numbers[envelope.id] = number
+        self._contents.append(message.attributes)
+        self.events.append(EventRow(envelope.id, broker, client, time, len(due)))
 
     # What agents do (the protocol `Records`)
 
     def delivered(self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int) -> None:
         """An event came to a client."""
-        event = envelope.id
-        publication = self._publications.get(event)
-        if publication is None:
-            raise ValueError(f"event {event} came to client {client} but was never published")
-        subscriber = Subscriber(broker, client)
-        kind = self._judge(subscriber, event, publication)
+        number = self._numbers.get(envelope.id)
+        if number is None:
+            raise ValueError(f"event {envelope.id} came to client {client} but was never published")
+        subscriber = self._subscribers.get(broker, _NOBODY).get(client)
+        kind: DeliveryKind = "spurious" if subscriber is None else self._judge(subscriber, number)
         self._counts[kind] += 1
-        self.deliveries.append(DeliveryRow(event, broker, client, publication.time, time, kind))
+        self.deliveries.add(number, broker, client, time, kind)
 
     def recorded(self, broker: BrokerId, name: str, value: float, time: int) -> None:
         """An agent noted a measurement of its own."""
@@ -195,9 +219,10 @@ class Observer:
     def subscriptions(self) -> Sequence[SubscriptionRow]:
         """All subscriptions of the run, those that ended first, in the order of their end."""
         standing = [
-            SubscriptionRow(subscriber.broker, subscriber.client, filter, since, None)
-            for subscriber, filters in sorted(self._standing.items(), key=lambda item: item[0])
-            for filter, since in filters.items()
+            SubscriptionRow(broker, client, filter, since, None)
+            for broker, clients in sorted(self._subscribers.items())
+            for client, subscriber in sorted(clients.items())
+            for filter, since in subscriber.standing.items()
         ]
         return [*self._ended, *standing]
 
@@ -207,72 +232,77 @@ class Observer:
 
     def missing(self) -> list[tuple[MessageId, BrokerId, ClientId]]:
         """The deliveries that are due and have not come, in order."""
-        overdue = [key for key, is_withdrawn in self._abandoned.items() if not is_withdrawn]
-        outstanding = [
-            (subscriber, event)
-            for subscriber, events in self._outstanding.items()
-            for event in events
-        ]
         return sorted(
-            (event, subscriber.broker, subscriber.client)
-            for subscriber, event in overdue + outstanding
+            (self.events[number].id, subscriber.broker, subscriber.client)
+            for subscriber in self._everybody()
+            for number in (*subscriber.awaited, *_overdue(subscriber))
         )
 
     def statement(self) -> Statement:
         """The account of the run up to now."""
-        outstanding = sum(map(len, self._outstanding.values()))
-        withdrawn = sum(self._abandoned.values())
-        return Statement(
-            due=self._due,
-            missing=outstanding + len(self._abandoned) - withdrawn,
-            withdrawn=withdrawn,
-            **self._counts,
-        )
+        missing = withdrawn = 0
+        for subscriber in self._everybody():
+            excused = sum(subscriber.abandoned.values())
+            missing += len(subscriber.awaited) + len(subscriber.abandoned) - excused
+            withdrawn += excused
+        return Statement(due=self._due, missing=missing, withdrawn=withdrawn, **self._counts)
 
     # How a delivery is judged
 
-    def _judge(
-        self, subscriber: Subscriber, event: MessageId, publication: _Publication
-    ) -> DeliveryKind:
-        if subscriber in publication.served:
-            return "duplicate"
-        outstanding = self._outstanding.get(subscriber)
-        if outstanding is not None and event in outstanding:
-            del outstanding[event]
-            publication.served.add(subscriber)
+    def _judge(self, subscriber: Subscriber, number: int) -> DeliveryKind:
+        if number in subscriber.awaited:
+            del subscriber.awaited[number]
+            subscriber.serve(number)
             return "made"
-        if not self._wants(subscriber, publication):
+        if subscriber.was_served(number):
+            return "duplicate"
+        if not subscriber.wants(self._contents[number]):
             return "spurious"
-        publication.served.add(subscriber)
-        was_due = self._abandoned.pop((subscriber, event), None) is not None
+        subscriber.serve(number)
+        was_due = subscriber.abandoned.pop(number, None) is not None
         return "made" if was_due else "early"
 
-    def _wants(self, subscriber: Subscriber, publication: _Publication) -> bool:
-        filters = self._standing.get(subscriber, ())
-        return any(filter.matches(publication.attributes) for filter in filters)
+    def _excuse(self, subscriber: Subscriber, ended: Filter, time: int) -> None:
+        """After a subscription's end: what its client no longer wants is no longer awaited.
 
-    def _excuse(self, subscriber: Subscriber, time: int) -> None:
-        """After a subscription's end: what its client no longer wants is no longer awaited."""
-        outstanding = self._outstanding.get(subscriber, {})
-        for event in list(outstanding):
-            publication = self._publications[event]
-            if not self._wants(subscriber, publication):
-                del outstanding[event]
-                is_withdrawn = time - publication.time <= self._patience
-                self._abandoned[subscriber, event] = is_withdrawn
+        Of what is awaited, that can be no more than what the subscription matched.
+        """
+        contents = self._contents
+        unwanted = [
+            number
+            for number in subscriber.awaited
+            if ended.matches(contents[number]) and not subscriber.wants(contents[number])
+        ]
+        self._abandon(subscriber, unwanted, time)
+
+    def _abandon(self, subscriber: Subscriber, unwanted: Iterable[int], time: int) -> None:
+        for number in unwanted:
+            del subscriber.awaited[number]
+            waited = time - self.events[number].time
+            subscriber.abandoned[number] = waited <= self._patience
 
     def _end_subscription(self, subscriber: Subscriber, filter: Filter, time: int) -> None:
-        since = self._standing[subscriber].pop(filter)
-        self._ended.append(SubscriptionRow(*subscriber, filter, since, time))
-        subscribers = self._subscribers[filter]
-        del subscribers[subscriber]
-        if not subscribers:
-            del self._subscribers[filter]
-            self._index.remove(filter)
+        since = subscriber.standing.pop(filter)
+        self._ended.append(
+            SubscriptionRow(subscriber.broker, subscriber.client, filter, since, time)
+        )
+        topic = self._topics[filter]
+        del topic.subscribers[subscriber]
+        if not topic.subscribers:
+            del self._topics[filter]
+            self._index.remove(topic)
 
     def _interested(self, attributes: Mapping[str, int | float | str]) -> Collection[Subscriber]:
-        return {
-            subscriber
-            for filter in self._index.match(attributes)
-            for subscriber in self._subscribers[filter]
-        }
+        found: set[Subscriber] = set()
+        for topic in self._index.match(attributes):
+            found.update(topic.subscribers)
+        return found
+
+    def _everybody(self) -> Iterator[Subscriber]:
+        for clients in self._subscribers.values():
+            yield from clients.values()
+
+
+def _overdue(subscriber: Subscriber) -> Iterator[int]:
+    """What was lost so long before its client gave it up that it stays missing."""
+    return (number for number, is_withdrawn in subscriber.abandoned.items() if not is_withdrawn)

@@ -1,6 +1,6 @@
 """Cost models: how long a broker's CPU works on a piece of input, from plain data.
 
-It must not know protocols; of an agent it asks nothing but the size of its table.
+It must not know protocols; of an agent it asks the size of its table, or what work it did.
 """
 
 import math
@@ -20,6 +20,12 @@ class SizedAgent(Protocol):
     """An agent that tells how much it has to look through."""
 
     def table_size(self) -> int: ...
+
+
+class WorkingAgent(Protocol):
+    """An agent that tells what it did, in units that it has names for."""
+
+    def take_work(self) -> Mapping[str, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +69,39 @@ class TableCost:
         return fixed + per_entry * agent.table_size()
 
 
-_MODELS: Mapping[str, type[TypeCost] | type[TableCost] | None] = {
+@dataclass(frozen=True, slots=True)
+class WorkCost:
+    """A time for the work that the agent did: fixed + the sum of units x `seconds` by their name.
+
+    Work without a price costs nothing. What an agent did outside of any message, on a timer or when
+    a link came up, is paid with the next piece of input: nothing is free, some of it is only late.
+    Work that a crash left unpaid is lost with the agent.
+    """
+
+    fixed: float = 0.0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_times({"fixed": self.fixed, **self.seconds})
+
+    def cost(self, agent: WorkingAgent, envelope: Envelope | None) -> float:
+        """Seconds of service for all that was done since this was last asked."""
+        total, seconds = self.fixed, self.seconds
+        for name, units in agent.take_work().items():
+            total += units * seconds.get(name, 0.0)
+        return total
+
+
+_MODELS: Mapping[str, type[TypeCost | TableCost | WorkCost] | None] = {
     "none": None,
     "type": TypeCost,
     "table": TableCost,
+    "work": WorkCost,
 }
 
 
 def cost_model(name: str, **settings: Any) -> CostModel | None:
-    """The model of that name (``none``, ``type``, ``table``); None means no queue at all."""
+    """The model: ``none``, ``type``, ``table`` or ``work``; None means no queue at all."""
     if name not in _MODELS:
         raise ValueError(f'unknown cost model "{name}"; {nearest(name, _MODELS)}')
     model = _MODELS[name]

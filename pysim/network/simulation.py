@@ -170,9 +170,7 @@ class Simulation:
         return {
             "contents": _digest(self._contents()),
             "times": self.transport.timing_fingerprint(),
-            "deliveries": _digest(
-                sorted((row.event, row.broker, row.client) for row in self.observer.deliveries)
-            ),
+            "deliveries": self.observer.deliveries.digest(),
         }
 
     def balance(self) -> list[str]:

@@ -5,32 +5,40 @@ from pysim.workloads.auctions import Auctions
 from pysim.workloads.base import (
     Estimate,
     Setting,
+    Site,
     Volume,
     Workload,
     WorkloadError,
     kind,
     kinds,
 )
+from pysim.workloads.covering import Covering
 from pysim.workloads.flood import Flood
+from pysim.workloads.mobile import Mobile
 from pysim.workloads.operations import Action, Operation
 from pysim.workloads.patterns import Patterns
 from pysim.workloads.recorded import Recorded
 from pysim.workloads.script import Script
 from pysim.workloads.tables import InputFile, input_files
+from pysim.workloads.workflow import Workflow
 
 __all__ = [
     "Action",
     "AuctionModel",
     "Auctions",
+    "Covering",
     "Estimate",
     "Flood",
     "InputFile",
+    "Mobile",
     "Operation",
     "Patterns",
     "Recorded",
     "Script",
     "Setting",
+    "Site",
     "Volume",
+    "Workflow",
     "Workload",
     "WorkloadError",
     "input_files",

@@ -29,13 +29,42 @@ class WorkloadError(ValueError):
         self.key = key
 
 
+class Site(NamedTuple):
+    """What a workload may know of a broker: its role in the overlay and the region it is in.
+
+    Both are what the overlay says, None where it says nothing.
+    """
+
+    role: str | None = None
+    region: int | str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a workload takes place: brokers 0 to `brokers` - 1, `duration` seconds of time."""
+    """Where a workload takes place: brokers 0 to `brokers` - 1, `duration` seconds of time.
+
+    `sites` has an entry for each broker if the overlay tells them apart, and none otherwise.
+    """
 
     brokers: int
     duration: float
     streams: Streams
+    sites: tuple[Site, ...] = ()
+
+    def with_role(self, *roles: str) -> list[int]:
+        """The brokers that have one of these roles, ascending."""
+        return [broker for broker, site in enumerate(self.sites) if site.role in roles]
+
+    def regions(self, role: str | None = None) -> list[list[int]]:
+        """The brokers of each region, or of each that has any of this role, those of the role.
+
+        Brokers are ascending, regions in the order of their first brokers.
+        """
+        members: dict[int | str, list[int]] = {}
+        for broker, site in enumerate(self.sites):
+            if site.region is not None and role in (None, site.role):
+                members.setdefault(site.region, []).append(broker)
+        return list(members.values())
 
 
 class Volume(NamedTuple):
@@ -61,8 +90,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Who subscribes to what and publishes what, when.
 
     A subclass is registered with ``@kind("name")`` and supplies fields with a default and a
-    description each, and the four methods below. Its docstring's first line is its summary. All
-    chance comes from streams of the setting whose purpose begins with ``"workload"``.
+    description each, and the first four methods below. Its docstring's first line is its summary.
+    All chance comes from streams of the setting whose purpose begins with ``"workload"``.
     """
 
     def check(self, setting: Setting) -> None:
@@ -80,6 +109,13 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def estimate(self, setting: Setting) -> Estimate:
         """How much that can be at most, without making it."""
         raise NotImplementedError
+
+    def facts(self, setting: Setting) -> Mapping[str, float]:
+        """What was asked for and depends on chance or on the setting, as it really came out.
+
+        The manifest of a run has it.
+        """
+        return {}
 
 
 _KINDS: dict[str, type[Workload]] = {}

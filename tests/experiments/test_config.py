@@ -157,7 +157,9 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
             'protocol.name = "gossip" is not a known protocol;'
             ' known are "event-forwarding", "subscription-forwarding",'
             ' "timed-deferred-unsubscription", "notified-deferred-unsubscription",'
-            ' "informed-link-activation", "reconfiguration-path"',
+            ' "informed-link-activation", "reconfiguration-path", "no-covering",'
+            ' "active-covering", "lazy-covering", "subscription-packing",'
+            ' "incremental-unsubscription"',
         ),
         (
             {"workload__kind": "pattern"},

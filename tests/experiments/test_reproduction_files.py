@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from analysis.reproduction import FAMILIES
+from analysis.reproduction.covering_sizes import COSTS
 from analysis.reproduction.figure import Family, Figure
 from pysim.cli.reproduce import quick
 from pysim.experiments.config import Config, Point, expand, load
@@ -104,6 +106,60 @@ def test_figures_on_pruning_share_their_runs(part: str, whole: str, tmp_path: Pa
     campaign = Campaign("pruning", configs, tmp_path)
     assert set(campaign.members[part]) < set(campaign.members[whole])
     assert len(campaign.runs) == 4
+
+
+def test_the_paper_on_covering_is_complete() -> None:
+    names = set(FAMILIES["covering"].figures)
+    figures = {f"fig{number}" for number in (1, *range(9, 17), 18)}
+    assert figures | {"table2", "table3", "bytes"} == names
+    assert {path.stem for path in (EXPERIMENTS / "covering").glob("*.toml")} == names
+
+
+@pytest.mark.parametrize(
+    ("names", "size"),
+    [
+        (("fig1", "fig9", "fig11", "table3"), (80_000, 20, 2100, 20)),
+        (("fig13", "fig14", "fig15", "fig16"), (30_000, 300, 30, 300)),
+    ],
+)
+def test_runs_of_the_covering_paper_have_its_size(
+    names: Sequence[str], size: tuple[int, ...]
+) -> None:
+    family = FAMILIES["covering"]
+    for name in names:
+        workload: Any = experiment(family, family.figures[name]).experiment.workload.parameters
+        found = workload.subscriptions, workload.roots, workload.degree, workload.unsubscriptions
+        assert found == size
+
+
+def test_fast_and_slow_engines_are_the_same_in_all_files_on_covering() -> None:
+    family = FAMILIES["covering"]
+    engines = {
+        name: experiment(family, figure).experiment.service.table().get("seconds", {})
+        for name, figure in family.figures.items()
+    }
+    slow = [engines.pop(f"fig{number}") for number in (13, 14, 15, 16, 18)]
+    assert engines.pop("bytes") == {}
+    assert all(each == COSTS for each in engines.values())
+    for engine in slow:
+        assert engine == pytest.approx({unit: 100 * seconds for unit, seconds in COSTS.items()})
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "shared"),
+    [("fig1", "fig9", 1), ("fig11", "fig9", 2), ("fig14", "fig13", 2), ("fig15", "fig13", 2),
+     ("fig16", "fig13", 2)],
+)  # fmt: skip
+@pytest.mark.parametrize("size", ["published", "quick"])
+def test_figures_on_covering_share_runs(
+    part: str, whole: str, shared: int, size: str, tmp_path: Path
+) -> None:
+    family = FAMILIES["covering"]
+    configs = {name: experiment(family, family.figures[name]) for name in (part, whole)}
+    if size == "quick":
+        configs = {name: quick(family.figures[name], each) for name, each in configs.items()}
+    campaign = Campaign("covering", configs, tmp_path)
+    assert len(set(campaign.members[part]) & set(campaign.members[whole])) == shared
 
 
 def test_statements_have_keys_of_their_own() -> None:

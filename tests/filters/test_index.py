@@ -31,6 +31,7 @@ from pysim.filters import (
     Value,
     parse,
 )
+from pysim.filters.boxes import BoxIndex
 
 from .strategies import events, filters
 
@@ -38,7 +39,7 @@ Engine = Callable[[], MatchingIndex[Any]]
 
 
 # The engines that have to agree with the reference.
-ENGINES: list[Engine] = [CountingIndex]
+ENGINES: list[Engine] = [CountingIndex, BoxIndex]
 if find_spec("pysim.filters._engine"):
     from pysim.filters.native import NativeIndex, ScanningIndex
     from pysim.filters.two_step import TwoStepIndex

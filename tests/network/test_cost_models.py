@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pysim.network.service import TableCost, TypeCost, cost_model
+from pysim.network.service import TableCost, TypeCost, WorkCost, cost_model
 from pysim.wire import Envelope
 from pysim.wire.messages import Event, Flush
 
@@ -20,6 +20,17 @@ class Sized:
 
     def table_size(self) -> int:
         return self._size
+
+
+class Working:
+    """An agent that does some work on each message."""
+
+    def __init__(self, **work: float) -> None:
+        self._work = work
+
+    def take_work(self) -> dict[str, float]:
+        work, self._work = self._work, {}
+        return work
 
 
 def test_no_model_means_no_queue():
@@ -45,11 +56,23 @@ def test_costs_by_table_size():
     assert costs == pytest.approx([1.0 + 5.0, 0.0, 1.5])
 
 
+def test_costs_by_the_work_that_was_done():
+    model = cost_model("work", fixed=1.0, seconds={"entries": 0.1, "roots": 10.0})
+    assert model == WorkCost(1.0, {"entries": 0.1, "roots": 10.0})
+    agent = Working(entries=50, roots=0.5)
+    assert model.cost(agent, EVENT) == pytest.approx(1.0 + 5.0 + 5.0)
+    assert model.cost(agent, FLUSH) == 1.0
+
+
+def test_work_that_has_no_price_is_free():
+    assert WorkCost(0.5, {"entries": 1.0}).cost(Working(others=7), None) == 0.5
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
         ("tabel", {}, 'unknown cost model "tabel"; did you mean "table"?'),
-        ("xyz", {}, 'unknown cost model "xyz"; known are "none", "type", "table"'),
+        ("xyz", {}, 'unknown cost model "xyz"; known are "none", "type", "table", "work"'),
         (
             "type",
             {"second": {}},
@@ -70,6 +93,16 @@ def test_costs_by_table_size():
             "table",
             {"per_entry": float("nan")},
             "per_entry(=nan) should be a finite time of >= 0 seconds",
+        ),
+        (
+            "work",
+            {"seconds": {"entries": -1e-6}},
+            "entries(=-1e-06) should be a finite time of >= 0 seconds",
+        ),
+        (
+            "work",
+            {"fixd": 1.0},
+            'cost model "work" has no setting "fixd"; did you mean "fixed"?',
         ),
         (
             "table",

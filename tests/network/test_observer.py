@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pysim.filters import Filter, parse
+from pysim.filters import Filter, LinearIndex, canonical, parse
 from pysim.network.observer import Observer, Statement
 from pysim.wire import Envelope, MessageId
 from pysim.wire.messages import Event
+from tests.filters.strategies import events, filters
+from tests.filters.test_boxes import boxes, placed_events
 
 A = parse('body contains "a"')
 B = parse('body contains "b"')
@@ -283,3 +285,65 @@ def test_the_statement_agrees_with_a_plain_reading_of_its_definitions(script):
         made = plain.statement()
         assert made.due == made.made + made.missing + made.withdrawn
         assert len(observer.deliveries) == made.made + made.early + made.duplicate + made.spurious
+
+
+def test_a_subscription_excuses_what_it_alone_had_matched():
+    observer = Observer()
+    observer.subscribed(1, 0, A, 10)
+    observer.subscribed(1, 0, B, 10)
+    for number, body in enumerate(["a", "b", "ab"], start=1):
+        observer.published(3, 0, event(number, body), 20)
+    observer.unsubscribed(1, 0, A, 30)
+    assert statement(observer) == {"due": 3, "missing": 2, "withdrawn": 1}
+    assert observer.missing() == [((9, 2), 1, 0), ((9, 3), 1, 0)]
+
+
+def test_a_later_subscription_keeps_an_event_wanted():
+    observer = Observer()
+    observer.subscribed(1, 0, A, 10)
+    observer.published(3, 0, event(1, "ab"), 20)
+    observer.subscribed(1, 0, B, 25)
+    observer.unsubscribed(1, 0, A, 30)
+    assert statement(observer) == {"due": 1, "missing": 1}
+    observer.unsubscribed(1, 0, B, 35)
+    assert statement(observer) == {"due": 1, "withdrawn": 1}
+
+
+def test_events_that_come_out_of_order_are_told_from_those_that_came_before():
+    observer = Observer()
+    observer.subscribed(1, 0, A, 10)
+    for number in range(1, 6):
+        observer.published(3, 0, event(number, "a"), 20)
+    for number in (4, 2, 5, 1, 3, 2, 4):
+        observer.delivered(1, 0, event(number, "a"), 30)
+    assert [row.kind for row in observer.deliveries] == ["made"] * 5 + ["duplicate"] * 2
+    assert observer.statement().is_exact is False
+
+
+subscribers = st.tuples(st.integers(0, 2), st.integers(0, 2))
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    st.lists(st.tuples(subscribers, st.one_of(filters, boxes)), max_size=12),
+    st.sets(st.integers(0, 11)),
+    st.lists(st.one_of(events, placed_events), min_size=1, max_size=4),
+)
+def test_who_is_due_an_event_is_who_the_reference_finds(subscriptions, ended, seen):
+    observer = Observer()
+    reference: LinearIndex[tuple[tuple[int, int], Filter]] = LinearIndex()
+    for who, filter in subscriptions:
+        filter = canonical(filter)
+        observer.subscribed(*who, filter, 0)
+        if (who, filter) not in reference:
+            reference.insert((who, filter), filter)
+    for number, (who, filter) in enumerate(subscriptions):
+        if number in ended and (who, canonical(filter)) in reference:
+            observer.unsubscribed(*who, canonical(filter), 1)
+            reference.remove((who, canonical(filter)))
+    for attributes in seen:
+        due = {who for who, _ in reference.match(attributes)}
+        found = observer._interested(attributes)
+        assert {(who.broker, who.client) for who in found} == due
+        assert len(found) == len(due)
+        assert observer.interested_brokers(attributes) == {broker for broker, _ in due}

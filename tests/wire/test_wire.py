@@ -58,6 +58,8 @@ SAMPLES: dict[str, Message] = {
     "counted-event": messages.CountedEvent({"a": 1}, ADVERTISEMENT, 2, 5, b"x"),
     "pruned-unsubscribe": messages.PrunedUnsubscribe(ADVERTISEMENT, ((MessageId(1, 2), 3),)),
     "packed-unsubscribe": messages.PackedUnsubscribe(ADVERTISEMENT, ((MessageId(1, 2), FILTER),)),
+    "withdraw": messages.Withdraw((ADVERTISEMENT, MessageId(1, 2))),
+    "withdraw-advertisement": messages.WithdrawAdvertisement(ADVERTISEMENT),
     "addressed-event": AddressedEvent((1, 2, 70000), {"a": "b"}, b""),
     "addressed-subscribe": messages.AddressedSubscribe((1,), (2, 3), FILTER),
     "addressed-unsubscribe": messages.AddressedUnsubscribe((1,), ADVERTISEMENT),

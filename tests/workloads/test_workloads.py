@@ -15,12 +15,15 @@ from pysim.wire import Envelope
 from pysim.wire.messages import Event
 from pysim.workloads import (
     Auctions,
+    Covering,
     Flood,
+    Mobile,
     Operation,
     Patterns,
     Recorded,
     Script,
     Setting,
+    Workflow,
     Workload,
     WorkloadError,
     kinds,
@@ -50,10 +53,13 @@ def seconds(operation: Operation) -> float:
 def test_the_registry_knows_every_kind() -> None:
     assert dict(kinds()) == {
         "auctions": Auctions,
+        "covering": Covering,
         "flood": Flood,
+        "mobile": Mobile,
         "patterns": Patterns,
         "recorded": Recorded,
         "script": Script,
+        "workflow": Workflow,
     }
 
 

@@ -16,7 +16,13 @@ from pysim.wire.messages.common import (
     Unadvertise,
     Unsubscribe,
 )
-from pysim.wire.messages.covering import CountedEvent, PackedUnsubscribe, PrunedUnsubscribe
+from pysim.wire.messages.covering import (
+    CountedEvent,
+    PackedUnsubscribe,
+    PrunedUnsubscribe,
+    Withdraw,
+    WithdrawAdvertisement,
+)
 from pysim.wire.messages.destinations import (
     AddressedEvent,
     AddressedSubscribe,
@@ -85,4 +91,6 @@ __all__ = [
     "Unadvertise",
     "Unsubscribe",
     "VectorEvent",
+    "Withdraw",
+    "WithdrawAdvertisement",
 ]

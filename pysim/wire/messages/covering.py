@@ -31,3 +31,17 @@ class PackedUnsubscribe(Message, frozen=True):
 
     subscription: MessageId
     new_roots: tuple[tuple[MessageId, Filter], ...]
+
+
+@message_type(67)
+class Withdraw(Message, frozen=True):
+    """Takes subscriptions back by id: they are unsubscribed, or others cover them."""
+
+    subscriptions: tuple[MessageId, ...]
+
+
+@message_type(68)
+class WithdrawAdvertisement(Message, frozen=True):
+    """Takes an advertisement back by id, and floods as it did."""
+
+    advertisement: MessageId

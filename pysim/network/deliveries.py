@@ -1,0 +1,145 @@
+"""What came to clients, kept by columns: a run may have many millions of deliveries.
+
+It must not know who judged them. Rows are made when somebody asks for them.
+"""
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+
+from pysim.network.transport import BrokerId
+from pysim.network.world import ClientId
+from pysim.wire import MessageId
+
+DeliveryKind = Literal["made", "early", "duplicate", "spurious"]
+
+_ROWS_AT_A_TIME = 1 << 16
+_AS_WRITTEN = "(MessageId(origin=%d, sequence=%d), %d, %d)".__mod__
+
+
+class EventRow(NamedTuple):
+    """A publication; `due` is the number of clients it was due to."""
+
+    id: MessageId
+    broker: BrokerId
+    client: ClientId
+    time: int
+    due: int
+
+
+class DeliveryRow(NamedTuple):
+    """An event that came to a client."""
+
+    event: MessageId
+    broker: BrokerId
+    client: ClientId
+    published: int
+    delivered: int
+    kind: DeliveryKind
+
+
+class DeliveryColumns(NamedTuple):
+    """All deliveries, column by column, in the order in which they came."""
+
+    origin: "np.typing.NDArray[np.int64]"
+    sequence: "np.typing.NDArray[np.int64]"
+    broker: "np.typing.NDArray[np.int64]"
+    client: "np.typing.NDArray[np.int64]"
+    published: "np.typing.NDArray[np.int64]"
+    delivered: "np.typing.NDArray[np.int64]"
+    kind: Sequence[DeliveryKind]
+
+
+class Deliveries(Sequence[DeliveryRow]):
+    """A list of rows that takes a tenth of a list's memory; it equals a list of the same rows.
+
+    An event is known by its number in `events`.
+    """
+
+    __slots__ = ("_brokers", "_clients", "_events", "_kinds", "_numbers", "_times")
+
+    def __init__(self, events: Sequence[EventRow]) -> None:
+        self._events = events
+        self._numbers = array("I")
+        self._brokers = array("I")
+        self._clients = array("I")
+        self._times = array("q")
+        self._kinds: list[DeliveryKind] = []
+
+    def add(
+        self, number: int, broker: BrokerId, client: ClientId, time: int, kind: DeliveryKind
+    ) -> None:
+        """Note that an event came to a client."""
+        self._numbers.append(number)
+        self._brokers.append(broker)
+        self._clients.append(client)
+        self._times.append(time)
+        self._kinds.append(kind)
+
+    def columns(self) -> DeliveryColumns:
+        """The same, column by column."""
+        numbers = np.array(self._numbers, np.int64)
+        events = [(*row.id, row.time) for row in self._events]
+        about = np.array(events, np.int64).reshape(-1, 3)[numbers]
+        return DeliveryColumns(
+            about[:, 0],
+            about[:, 1],
+            np.array(self._brokers, np.int64),
+            np.array(self._clients, np.int64),
+            about[:, 2],
+            np.array(self._times, np.int64),
+            self._kinds,
+        )
+
+    def digest(self) -> str:
+        """Who got which event, whenever: the same for the same deliveries in any order.
+
+        It is that of a sorted list of (event, broker, client) as Python writes it.
+        """
+        found = hashlib.blake2b(b"[", digest_size=16)
+        for number, rows in enumerate(self._in_order()):
+            found.update(f"{', ' if number else ''}{', '.join(map(_AS_WRITTEN, rows))}".encode())
+        found.update(b"]")
+        return found.hexdigest()
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    @overload
+    def __getitem__(self, place: int) -> DeliveryRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[DeliveryRow]: ...
+    def __getitem__(self, place: int | slice) -> DeliveryRow | list[DeliveryRow]:
+        if isinstance(place, slice):
+            return [self[index] for index in range(*place.indices(len(self)))]
+        event = self._events[self._numbers[place]]
+        return DeliveryRow(
+            event.id,
+            self._brokers[place],
+            self._clients[place],
+            event.time,
+            self._times[place],
+            self._kinds[place],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Deliveries | list):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def _in_order(self) -> Iterator[Iterable[tuple[int, ...]]]:
+        """Event, broker and client of each delivery, sorted, some thousands at a time."""
+        columns = self.columns()
+        parties = columns.origin, columns.sequence, columns.broker, columns.client
+        order = np.lexsort(parties[::-1])
+        for begin in range(0, len(order), _ROWS_AT_A_TIME):
+            part = order[begin : begin + _ROWS_AT_A_TIME]
+            yield zip(*(column[part].tolist() for column in parties), strict=True)
