@@ -259,7 +259,7 @@ def _handled(source: _Source) -> dict[str, float]:
 
 
 def _mistakes(source: _Source) -> Iterator[tuple[str, float]]:
-    """False positives: publications sent to where nobody wanted them, by tier of the sender."""
+    """False positives: publications sent to where nobody wanted them, by tier of who got them."""
     if "misrouted" not in source.run.manifest["config"]["measure"]:
         return
     records = source.run.table("records")

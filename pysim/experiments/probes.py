@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pysim.experiments.rounds import Rounds
 
 MISROUTED = "misrouted-events"
-"""The record that says how many events a broker sent to where nobody wanted them."""
+"""The record that says how many events came to a broker at and behind which nobody wanted them."""
 
 CARRIED = "patterns-carried"
 """The record of an ACTIVATE or REC that was sent: how many patterns it carried."""
@@ -287,7 +287,7 @@ class MisroutedEvents(Observer):
                 if interest is None:
                     interest = self._interested_in(item)
                 if not interest & behind:
-                    self._misrouted[broker] += 1
+                    self._misrouted[neighbor] += 1
             send(neighbor, item)
 
         return watched
