@@ -1,9 +1,10 @@
 """Measures the filter engines at scale: ``python -m benchmarks.filters`` shows it alone.
 
-Two workloads, each in a process of its own. *Books*: the workload `auctions`, its three classes of
-Boolean subscriptions mixed, titles out of ten times as many. *Ranges*: every subscription asks for
-ten ranges on ten of twenty attributes, uniform, all of one width; events have all attributes. All
-engines get the same subscriptions and events, and must agree.
+Three workloads, each in a process of its own. *Books*: the workload `auctions`, its three classes
+of Boolean subscriptions mixed, titles out of ten times as many. *Ranges*: every subscription asks
+for ten ranges on ten of twenty attributes, uniform, all of one width; events have all attributes.
+*Symbols*: every subscription asks for one of a few values and a square of points, so that very many
+share an equality. All engines get the same subscriptions and events, and must agree.
 
 Times are CPU time of the process, the calmest of several turns. An insert includes what Python does
 to compile the filter.
@@ -38,6 +39,8 @@ from pysim.filters.native import ScanningIndex
 from pysim.filters.two_step import TwoStepIndex
 from pysim.network.streams import Streams
 from pysim.workloads.auction_model import AuctionModel
+from pysim.workloads.covering_model import symbol_is
+from pysim.workloads.squares import conditions, different, side
 
 ROOT = Path(__file__).parents[1]
 FIGURE = ROOT / "docs" / "benchmarks-filters.svg"
@@ -47,6 +50,10 @@ BOOKS = SIZES[-1]
 TITLES = 10 * BOOKS
 RANGES = 100_000
 WIDTHS = (0.5, 0.1)
+SQUARES = 80_000
+SYMBOLS = 20
+SHARE = 0.005
+"""Of the points of a symbol, in each square."""
 REMOVED = 20_000
 
 QUICKEST, TWO_STEP, SCAN = "quickest engine", "two steps as published", "every filter evaluated"
@@ -69,6 +76,15 @@ def ranges(width: float, rng: random.Random) -> Filter:
 
 def point(rng: random.Random) -> Event:
     return {f"a{attribute}": rng.random() for attribute in range(20)}
+
+
+def square(rng: random.Random) -> Filter:
+    (corner,) = different(rng, side(SHARE), 1)
+    return And((symbol_is(rng.randrange(SYMBOLS)), *conditions(corner)))
+
+
+def quote(rng: random.Random) -> Event:
+    return {"symbol": rng.randrange(SYMBOLS), "x": rng.random(), "y": rng.random()}
 
 
 def insert(index: MatchingIndex[int], filters: Sequence[Filter], keys: range) -> float:
@@ -133,12 +149,24 @@ def measure_books(turns: int) -> dict[str, Any]:
 def measure_ranges(width: float, turns: int) -> dict[str, Any]:
     rng = random.Random(1)
     filters = [ranges(width, rng) for _ in range(RANGES)]
-    events = [point(rng) for _ in range(500)]
+    return measure_uniform(filters, [point(rng) for _ in range(500)], turns)
+
+
+def measure_symbols(turns: int) -> dict[str, Any]:
+    rng = random.Random(1)
+    filters = [square(rng) for _ in range(SQUARES)]
+    return measure_uniform(filters, [quote(rng) for _ in range(3_000)], turns)
+
+
+def measure_uniform(
+    filters: Sequence[Filter], events: Sequence[Event], turns: int
+) -> dict[str, Any]:
+    """Filters of one kind: the engines that need not evaluate all of them."""
     gc.freeze()
     indexes = {name: ENGINES[name]() for name in (QUICKEST, TWO_STEP)}
     result: dict[str, Any] = {}
     for name, index in indexes.items():
-        inserted = insert(index, filters, range(RANGES))
+        inserted = insert(index, filters, range(len(filters)))
         some = events if name == QUICKEST else events[:25]
         result[name] = {"insert": inserted, "match": match_time(index, some, turns)}
     result["matches"] = check(indexes, events[:25])
@@ -176,6 +204,13 @@ def ranges_rows(width: float, result: dict[str, Any]) -> Iterator[Row]:
     yield Row(f"{what}: two steps as published", result[TWO_STEP]["match"] * 1e3, "ms/event")
 
 
+def symbols_rows(result: dict[str, Any]) -> Iterator[Row]:
+    what = f"{SQUARES:,} filters behind {SYMBOLS} values"
+    yield Row(f"{what}: quickest engine", result[QUICKEST]["match"] * 1e3, "ms/event")
+    yield Row(f"{what}: two steps as published", result[TWO_STEP]["match"] * 1e3, "ms/event")
+    yield Row(f"{what}: matches", result["matches"], "filters/event")
+
+
 def draw_growth(result: dict[str, Any]) -> bytes:
     from analysis.figures.style import MUTED, PAPER_COLORS, Drawing, grouped, in_style, panel
     from analysis.figures.style import rendered as as_file
@@ -206,15 +241,21 @@ def rows(rounds: int) -> Iterable[Row]:
     for width in WIDTHS:
         print(f"  filters: ranges of width {width}", file=sys.stderr)
         yield from ranges_rows(width, measured(width, "--turns", rounds))
+    print("  filters: symbols", file=sys.stderr)
+    yield from symbols_rows(measured("symbols", "--turns", rounds))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="measurements of each case")
-    parser.add_argument("--measure", metavar="WORKLOAD", help="books, or a width of ranges")
+    parser.add_argument(
+        "--measure", metavar="WORKLOAD", help="books, symbols, or a width of ranges"
+    )
     chosen = parser.parse_args()
     if chosen.measure == "books":
         print(json.dumps(measure_books(chosen.turns)))
+    elif chosen.measure == "symbols":
+        print(json.dumps(measure_symbols(chosen.turns)))
     elif chosen.measure:
         print(json.dumps(measure_ranges(float(chosen.measure), chosen.turns)))
     else:

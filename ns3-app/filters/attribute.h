@@ -44,6 +44,14 @@ class Attribute
     void Remove(const Condition& condition, uintptr_t item);
     /// What hangs at a predicate, or nullptr.
     const Posting* Find(const Condition& condition) const;
+
+    /// What hangs at the equality with a value, or nullptr.
+    Posting* AtEquality(const Value& value)
+    {
+        Equality* slot = FindEquality(value);
+        return slot ? &slot->posting : nullptr;
+    }
+
     /// Memory of all indexes, but not of what hangs there.
     size_t Bytes() const;
 

@@ -79,7 +79,7 @@ Matcher::Match(PyObject* event)
     Collect(plain.Get(), reached);
     if (m_evaluated)
     {
-        CollectScreened(reached);
+        m_screens.Collect(m_match, reached);
         Reached matched;
         EvaluateAll(reached, matched);
         return PyErr_Occurred() ? nullptr : SetOf(matched);
@@ -106,7 +106,7 @@ Matcher::Clear()
     Keys::ForEachWord(keys.Get(),
                       [this](uintptr_t word) { Draft::Drop(m_attributes, SubscriptionAt(word)); });
     m_attributes.Clear();
-    m_screens = Screens();
+    m_screens.Clear();
     m_always = Vector<const Subscription*>();
     m_evaluated = 0;
 }
@@ -114,14 +114,9 @@ Matcher::Clear()
 void
 Matcher::Attach(Subscription* subscription)
 {
-    const uint32_t home = Screen::HomeOf(subscription);
-    if (home == Attributes::NONE)
+    if (!m_screens.Add(subscription))
     {
         AddTriggers(subscription);
-    }
-    else
-    {
-        AddToScreen(subscription, home);
     }
     m_evaluated += !subscription->isDecided;
 }
@@ -130,13 +125,7 @@ void
 Matcher::Detach(Subscription* subscription)
 {
     m_evaluated -= !subscription->isDecided;
-    const uint32_t home = Screen::HomeOf(subscription);
-    if (home != Attributes::NONE)
-    {
-        RemoveFromScreen(subscription, home);
-        return;
-    }
-    if (RemoveTriggers(subscription, subscription->count))
+    if (m_screens.Remove(subscription) || RemoveTriggers(subscription, subscription->count))
     {
         return;
     }
@@ -193,57 +182,6 @@ Matcher::RemoveTriggers(const Subscription* subscription, uint32_t count)
 }
 
 void
-Matcher::AddToScreen(Subscription* subscription, uint32_t home)
-{
-    auto screen = ScreenOf(home);
-    if (screen == m_screens.end())
-    {
-        m_screens.emplace_back(new Screen(home));
-        screen = m_screens.end() - 1;
-    }
-    try
-    {
-        (*screen)->Add(subscription);
-    }
-    catch (...)
-    {
-        DropEmptyScreen(screen);
-        throw;
-    }
-}
-
-void
-Matcher::RemoveFromScreen(Subscription* subscription, uint32_t home)
-{
-    const auto screen = ScreenOf(home);
-    (*screen)->Remove(subscription);
-    DropEmptyScreen(screen);
-}
-
-Matcher::Screens::iterator
-Matcher::ScreenOf(uint32_t home)
-{
-    return std::find_if(m_screens.begin(), m_screens.end(), [&](const auto& screen) {
-        return screen->Home() == home;
-    });
-}
-
-void
-Matcher::DropEmptyScreen(Screens::iterator screen)
-{
-    if (!(*screen)->IsEmpty())
-    {
-        return;
-    }
-    *screen = std::move(m_screens.back());
-    m_screens.pop_back();
-    if (m_screens.empty())
-    {
-        m_screens = Screens();
-    }
-}
-
-void
 Matcher::Collect(PyObject* event, Reached& reached)
 {
     m_match++;
@@ -255,18 +193,6 @@ Matcher::Collect(PyObject* event, Reached& reached)
         }
         attribute.Collect(value, m_match, reached);
     });
-}
-
-void
-Matcher::CollectScreened(Reached& reached) const
-{
-    for (const auto& screen : m_screens)
-    {
-        if (m_attributes[screen->Home()].match == m_match)
-        {
-            screen->Collect(m_attributes, m_match, reached);
-        }
-    }
 }
 
 void
@@ -283,6 +209,12 @@ Matcher::EvaluateAll(Reached& reached, Reached& matched) const
         if (item & Item::DECIDED)
         {
             matched.Push(item);
+            continue;
+        }
+        if (item & Item::SCREEN)
+        {
+            const auto screen = reinterpret_cast<const Screen*>(item & ~Item::FLAGS);
+            screen->Collect(m_attributes, m_match, reached);
             continue;
         }
         const auto subscription = reinterpret_cast<const Subscription*>(item);

@@ -3,7 +3,7 @@
 
 #include "attributes.h"
 #include "keys.h"
-#include "screen.h"
+#include "screens.h"
 
 namespace pysim
 {
@@ -15,8 +15,9 @@ namespace pysim
  * match; the others are evaluated at once on the event's values, which takes no longer than to look
  * at their counts would. So what is no trigger of any filter is in no index.
  *
- * Where the best trigger of a conjunction is a comparison, many events would fulfil it: such
- * filters are in a screen instead, which looks at all their comparisons together.
+ * Where the best trigger of a conjunction is a comparison, many events would fulfil it; where it is
+ * an equality that very many filters ask for, one event would reach them all. Such filters are in a
+ * screen instead, which looks at all their comparisons together.
  *
  * No code of Python's runs between the first look at an event and the last: keys are hashed and
  * compared when all of them are found. So a key's methods may do anything, even come back here.
@@ -53,20 +54,13 @@ class Matcher
     void Clear();
 
   private:
-    using Screens = Vector<std::unique_ptr<Screen>>;
-
     void Attach(Subscription* subscription);
     void Detach(Subscription* subscription);
     void AddTriggers(const Subscription* subscription);
     /// @return whether there are any among the first `count` leaves
     bool RemoveTriggers(const Subscription* subscription, uint32_t count);
-    void AddToScreen(Subscription* subscription, uint32_t home);
-    void RemoveFromScreen(Subscription* subscription, uint32_t home);
-    Screens::iterator ScreenOf(uint32_t home);
-    void DropEmptyScreen(Screens::iterator screen);
 
     void Collect(PyObject* event, Reached& reached);
-    void CollectScreened(Reached& reached) const;
     void EvaluateAll(Reached& reached, Reached& matched) const;
     bool Evaluate(const Subscription* subscription) const;
     bool Test(const Leaf& leaf) const;
@@ -75,8 +69,8 @@ class Matcher
     uint64_t m_match{0};     ///< the number of the latest match
     uint32_t m_evaluated{0}; ///< subscriptions that no trigger decides
     Attributes m_attributes;
-    Screens m_screens;
     Vector<const Subscription*> m_always; ///< with negations nothing need be fulfilled: no triggers
+    Screens m_screens{m_attributes};
     Keys m_keys;
 };
 

@@ -41,6 +41,12 @@ IsComparison(Operator op)
            op == Operator::ABOVE;
 }
 
+bool
+IsDoor(const Leaf* leaf)
+{
+    return leaf->leads && leaf->op == Operator::EQ;
+}
+
 /// The numbers next to the ends of what a leaf asks for: no number beyond these fulfils it.
 std::pair<double, double>
 EndsOf(const Leaf* leaf)
@@ -83,6 +89,27 @@ Screen::HomeOf(const Subscription* subscription)
         });
     }
     return home;
+}
+
+const Leaf*
+Screen::DoorOf(const Subscription* subscription)
+{
+    const Leaf* door = nullptr;
+    bool isNarrowed = false;
+    if (!subscription->isDecided)
+    {
+        ForEachRequired(subscription, [&](const Leaf* leaf) {
+            if (IsDoor(leaf))
+            {
+                door = leaf;
+            }
+            else if (leaf->value.IsNumber())
+            {
+                isNarrowed |= leaf->op == Operator::EQ || IsComparison(leaf->op);
+            }
+        });
+    }
+    return isNarrowed ? door : nullptr;
 }
 
 void
@@ -243,6 +270,10 @@ Screen::DrawSamples() const
     for (size_t place = 0; place < m_subscriptions.size(); place += step)
     {
         ForEachRequired(m_subscriptions[place], [&](const Leaf* leaf) {
+            if (IsDoor(leaf))
+            {
+                return; // whoever comes to this screen fulfils it
+            }
             auto sample = std::find_if(samples.begin(), samples.end(), [&](const Sample& other) {
                 return other.attribute == leaf->attribute;
             });

@@ -14,11 +14,13 @@ namespace pysim
  * one bitmap of each attribute; what is left has to be evaluated. Where the intervals begin follows
  * the subscriptions: they are divided anew when as many have come as there are places.
  *
- * All subscriptions of a screen need a number of the same attribute, their home.
+ * All subscriptions of a screen have something in common that an event needs before it is worth a
+ * look: a number of the same attribute, their home, or one equality, their door.
  */
 class Screen : public Allocated
 {
   public:
+    /// @param home that of its subscriptions, Attributes::NONE if they have a door
     explicit Screen(uint32_t home)
         : m_home(home)
     {
@@ -29,6 +31,9 @@ class Screen : public Allocated
 
     /// The attribute where a subscription is at home, or Attributes::NONE if no screen would help.
     static uint32_t HomeOf(const Subscription* subscription);
+    /// The equality that leads to a subscription and has to be fulfilled, as has a condition on a
+    /// number besides; nullptr if no screen would help.
+    static const Leaf* DoorOf(const Subscription* subscription);
 
     uint32_t Home() const
     {

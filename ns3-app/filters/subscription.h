@@ -74,14 +74,16 @@ struct Subscription
 };
 
 /**
- * What hangs at a predicate, in one word: a subscription that has to be evaluated, or what is
- * handed out at once. The latter is a key, or a frozenset of the key where its hash is slow.
+ * What hangs at a predicate, in one word: a subscription that has to be evaluated, a screen with
+ * many of them, or what is handed out at once. The latter is a key, or a frozenset of the key where
+ * its hash is slow.
  */
 struct Item
 {
     static constexpr uintptr_t DECIDED = 1;
-    static constexpr uintptr_t HELD = 2; ///< a frozenset stands for its only element
-    static constexpr uintptr_t LIST = 4; ///< of Posting alone
+    static constexpr uintptr_t HELD = 2;   ///< a frozenset stands for its only element
+    static constexpr uintptr_t SCREEN = 2; ///< the same bit where nothing is decided
+    static constexpr uintptr_t LIST = 4;   ///< of Posting alone
     static constexpr uintptr_t FLAGS = 7;
 
     static uintptr_t Of(const Subscription* subscription)
@@ -175,6 +177,41 @@ class Posting
             m_word = list->items[0];
             PyMem_Free(list);
         }
+    }
+
+    /// Put one item in front and take out all that `isGathered`, of which there is one at least.
+    template <class IsGathered> void Gather(IsGathered isGathered, uintptr_t item)
+    {
+        if (!(m_word & Item::LIST))
+        {
+            m_word = item;
+            return;
+        }
+        List* list = Items();
+        uintptr_t* end = std::remove_if(list->items, list->items + list->count, isGathered);
+        list->count = static_cast<uint32_t>(end - list->items) + 1;
+        *end = list->items[0];
+        list->items[0] = item;
+        if (list->count == 1)
+        {
+            m_word = item;
+            PyMem_Free(list);
+        }
+    }
+
+    uint32_t Size() const
+    {
+        return m_word & Item::LIST ? Items()->count : m_word != 0;
+    }
+
+    const uintptr_t* begin() const
+    {
+        return m_word & Item::LIST ? Items()->items : &m_word;
+    }
+
+    const uintptr_t* end() const
+    {
+        return begin() + Size();
     }
 
     /// The item, where there is one alone.
