@@ -2,7 +2,8 @@
 
 The same traffic is forwarded by Python agents or in C++ alone. Only the time between the end of the
 set-up (links connected, tables filled) and the last event is measured, in CPU time of this process
-and in slices of about a thousand hops. The calmest tenth of them tells what a hop costs when
+and in slices of as many events each, whatever the size of the network: what a slice's end cuts
+off of the last floods, the next slice gets. The calmest tenth of them tells what a hop costs when
 nothing else disturbs; on a shared machine the mean may be half as much again.
 """
 
@@ -34,7 +35,7 @@ from pysim.wire.messages import Event
 FRAME_SIZE = 200
 SETUP_SECONDS = 2.0
 EVENTS_PER_SECOND = 50
-SLICE_HOPS = 1000
+SLICE_EVENTS = 10
 SUBSCRIBERS_SHARE = 0.2
 DEGREE = 4
 
@@ -206,7 +207,7 @@ def measure(workload: str, agent: str, tcp: str, brokers: int, events: int, capt
             set_up_agents(transport, overlay, lambda world: make(world, routes), routes, events)
         transport.run(round((SETUP_SECONDS - 0.01) * NANOSECONDS))
         executed = transport.events
-        slices = list(measured_slices(transport, brokers, events))
+        slices = list(measured_slices(transport, events))
         rows = [row for row in transport.counters() if row.type == Event.CODE]
         result = {
             "hops": sum(row.received for row in rows),
@@ -221,9 +222,9 @@ def measure(workload: str, agent: str, tcp: str, brokers: int, events: int, capt
     return result
 
 
-def measured_slices(transport: Ns3Transport, brokers: int, events: int) -> Iterator[float]:
-    """Run to the end in slices of about SLICE_HOPS; microseconds of CPU time per hop in each."""
-    slice_seconds = max(1, round(SLICE_HOPS / brokers)) / EVENTS_PER_SECOND
+def measured_slices(transport: Ns3Transport, events: int) -> Iterator[float]:
+    """Run to the end in slices of SLICE_EVENTS; microseconds of CPU time per hop in each."""
+    slice_seconds = SLICE_EVENTS / EVENTS_PER_SECOND
     now, hops = SETUP_SECONDS - 0.01, event_hops(transport)
     while now < SETUP_SECONDS + events / EVENTS_PER_SECOND:
         now += slice_seconds

@@ -117,7 +117,6 @@ BrokerApplication::DoDispose()
         connection->socket = nullptr;
     }
     m_connections.clear();
-    m_bySocket.clear();
     m_links.clear();
     m_directOut.clear();
     for (auto& listener : {m_linkListener, m_directListener, m_udp})
@@ -213,8 +212,8 @@ BrokerApplication::Connect(ConnectionPtr connection, InetSocketAddress remote)
 {
     auto socket = Socket::CreateSocket(GetNode(), TcpSocketFactory::GetTypeId());
     socket->Bind();
-    socket->SetConnectCallback(MakeCallback(&BrokerApplication::OnConnected, this),
-                               MakeCallback(&BrokerApplication::OnFailed, this));
+    socket->SetConnectCallback(MakeCallback(&BrokerApplication::OnConnected, this, connection),
+                               MakeCallback(&BrokerApplication::OnFailed, this, connection));
     Attach(connection, socket);
     return socket->Connect(remote) == 0;
 }
@@ -224,7 +223,6 @@ BrokerApplication::Attach(ConnectionPtr connection, Ptr<Socket> socket)
 {
     connection->socket = socket;
     connection->serial = ++m_serial;
-    m_bySocket[PeekPointer(socket)] = connection;
     m_connections[connection->serial] = connection;
 }
 
@@ -242,7 +240,6 @@ BrokerApplication::Detach(const ConnectionPtr& connection)
     if (socket)
     {
         Unhook(socket);
-        m_bySocket.erase(PeekPointer(socket));
         m_connections.erase(connection->serial);
         connection->socket = nullptr;
     }
@@ -269,10 +266,10 @@ void
 BrokerApplication::Established(ConnectionPtr connection)
 {
     auto socket = connection->socket;
-    socket->SetRecvCallback(MakeCallback(&BrokerApplication::OnReadable, this));
-    socket->SetSendCallback(MakeCallback(&BrokerApplication::OnWritable, this));
-    socket->SetCloseCallbacks(MakeCallback(&BrokerApplication::OnFailed, this),
-                              MakeCallback(&BrokerApplication::OnFailed, this));
+    socket->SetRecvCallback(MakeCallback(&BrokerApplication::OnReadable, this, connection));
+    socket->SetSendCallback(MakeCallback(&BrokerApplication::OnWritable, this, connection));
+    socket->SetCloseCallbacks(MakeCallback(&BrokerApplication::OnFailed, this, connection),
+                              MakeCallback(&BrokerApplication::OnFailed, this, connection));
     connection->established = true;
     if (connection->overlay)
     {
@@ -282,7 +279,7 @@ BrokerApplication::Established(ConnectionPtr connection)
     }
     else
     {
-        OnWritable(socket, socket->GetTxAvailable());
+        OnWritable(connection, socket, socket->GetTxAvailable());
     }
 }
 
@@ -308,13 +305,6 @@ BrokerApplication::AnnounceLinkDown(uint32_t neighbor)
 {
     m_linkTrace(m_broker, neighbor, false);
     m_agent->LinkDown(neighbor);
-}
-
-BrokerApplication::ConnectionPtr
-BrokerApplication::FindBySocket(const Ptr<Socket>& socket) const
-{
-    auto found = m_bySocket.find(PeekPointer(socket));
-    return found == m_bySocket.end() ? nullptr : found->second;
 }
 
 bool
@@ -345,21 +335,15 @@ BrokerApplication::OnAcceptDirect(Ptr<Socket> socket, const Address& from)
 }
 
 void
-BrokerApplication::OnConnected(Ptr<Socket> socket)
+BrokerApplication::OnConnected(ConnectionPtr connection, Ptr<Socket> socket)
 {
-    if (auto connection = FindBySocket(socket))
-    {
-        Established(connection);
-    }
+    Established(connection);
 }
 
 void
-BrokerApplication::OnFailed(Ptr<Socket> socket)
+BrokerApplication::OnFailed(ConnectionPtr connection, Ptr<Socket> socket)
 {
-    if (auto connection = FindBySocket(socket))
-    {
-        Fail(connection, false);
-    }
+    Fail(connection, false);
 }
 
 void
@@ -395,10 +379,9 @@ BrokerApplication::IsWhole(const uint8_t* frame, uint32_t size) const
 }
 
 void
-BrokerApplication::OnReadable(Ptr<Socket> socket)
+BrokerApplication::OnReadable(ConnectionPtr connection, Ptr<Socket> socket)
 {
-    ConnectionPtr connection = FindBySocket(socket);
-    while (connection && connection->open)
+    while (connection->open)
     {
         Ptr<Packet> packet = socket->Recv();
         if (!packet || packet->GetSize() == 0)
@@ -624,13 +607,8 @@ BrokerApplication::Write(const ConnectionPtr& connection, Ptr<Packet> packet)
 }
 
 void
-BrokerApplication::OnWritable(Ptr<Socket> socket, uint32_t available)
+BrokerApplication::OnWritable(ConnectionPtr connection, Ptr<Socket> socket, uint32_t available)
 {
-    ConnectionPtr connection = FindBySocket(socket);
-    if (!connection)
-    {
-        return;
-    }
     auto& unsent = connection->unsent;
     while (!unsent.empty() && socket->GetTxAvailable() > 0)
     {

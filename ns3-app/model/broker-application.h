@@ -159,15 +159,14 @@ class BrokerApplication : public ns3::Application
     /// Close a connection abruptly; what is under way on it is lost.
     void Abort(const ConnectionPtr& connection);
     void AbortDirect(std::function<bool(const Connection&)> chosen);
-    ConnectionPtr FindBySocket(const ns3::Ptr<ns3::Socket>& socket) const;
 
     bool OnRequest(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     void OnAcceptLink(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     void OnAcceptDirect(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
-    void OnConnected(ns3::Ptr<ns3::Socket> socket);
-    void OnFailed(ns3::Ptr<ns3::Socket> socket);
-    void OnReadable(ns3::Ptr<ns3::Socket> socket);
-    void OnWritable(ns3::Ptr<ns3::Socket> socket, uint32_t available);
+    void OnConnected(ConnectionPtr connection, ns3::Ptr<ns3::Socket> socket);
+    void OnFailed(ConnectionPtr connection, ns3::Ptr<ns3::Socket> socket);
+    void OnReadable(ConnectionPtr connection, ns3::Ptr<ns3::Socket> socket);
+    void OnWritable(ConnectionPtr connection, ns3::Ptr<ns3::Socket> socket, uint32_t available);
     void OnDatagram(ns3::Ptr<ns3::Socket> socket);
 
     bool IsWhole(const uint8_t* frame, uint32_t size) const;
@@ -199,7 +198,6 @@ class BrokerApplication : public ns3::Application
     uint64_t m_malformed{0};
     std::unordered_map<uint32_t, ConnectionPtr> m_links;
     std::unordered_map<uint32_t, ConnectionPtr> m_directOut;
-    std::unordered_map<ns3::Socket*, ConnectionPtr> m_bySocket;
     std::map<uint64_t, ConnectionPtr> m_connections; ///< by serial: a stable order to go through
     ns3::Ptr<ns3::Socket> m_linkListener;
     ns3::Ptr<ns3::Socket> m_directListener;
