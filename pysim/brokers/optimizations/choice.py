@@ -58,6 +58,11 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 10_000
 
     @property
+    def summarizes(self) -> bool:
+        """Whether neighbors are told other filters than those that are wanted."""
+        return not _OF_STORAGE.issuperset(self.by)
+
+    @property
     def renews(self) -> bool:
         """Whether what is stored is optimized from time to time."""
         return not _OF_STORAGE.isdisjoint(self.by)
@@ -76,6 +81,9 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 _OF_STORAGE = frozenset({"post-pruning", "predicate-replacement"})
 _EXACT = frozenset({"covering", "perfect-merging"})
+
+Optimized = Annotated[Optimize, "how routing tables are made smaller: see docs/optimizations.md"]
+UNOPTIMIZED = Optimize()
 
 
 def summary(optimize: Optimize, table: SelectivityTable) -> Chain:

@@ -52,8 +52,10 @@ class Exact(Generic[E]):
     """Everything stands as it was registered."""
 
     def __init__(self) -> None:
-        index: MatchingIndex[E] = new_index()
-        self.insert, self.remove, self.match = index.insert, index.remove, index.match
+        self._index: MatchingIndex[E] = new_index()
+        self.insert: Callable[[E, Filter], None] = self._index.insert
+        self.remove: Callable[[E], None] = self._index.remove
+        self.match: Callable[[Event], set[E]] = self._index.match
 
     def changed(self, entry: E) -> None:
         """Who subscribes does not matter."""
