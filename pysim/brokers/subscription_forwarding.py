@@ -245,10 +245,10 @@ class SubscriptionForwarding(Broker):
         """The subscribers of each pattern; the broker's own id stands for its clients."""
         return {pattern: frozenset(entry.subscribers) for pattern, entry in self._table.items()}
 
-    def stored(self) -> Iterator[tuple[Filter, Filter]]:
-        """Each pattern of the table with the form that stands for it in the index."""
+    def stored(self) -> Iterator[tuple[TableEntry, Filter, Filter]]:
+        """Each entry of the table: its pattern, and the form that stands for it in the index."""
         for pattern, entry in self._table.items():
-            yield pattern, self._storage.form(entry, pattern)
+            yield entry, pattern, self._storage.form(entry, pattern)
 
     def table_size(self) -> int:
         return len(self._table)

@@ -394,6 +394,12 @@ class CoveringRouting(Broker):
 
     # For tests and pictures
 
+    def stored(self) -> Iterator[tuple[Entry, Filter, Filter]]:
+        """Each entry that routes: its filter, and the form that stands for it in the index."""
+        for entry in self.subscriptions:
+            if entry.live:
+                yield entry, entry.filter, self._storage.form(entry, entry.filter)
+
     def routing_table(self) -> Mapping[Filter, frozenset[BrokerId]]:
         """Where each filter leads; the broker's own id stands for its clients."""
         table: dict[Filter, frozenset[BrokerId]] = {}

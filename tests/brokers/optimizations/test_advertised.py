@@ -59,12 +59,11 @@ def matches(filters: Iterable[Filter], point: dict[str, Any]) -> bool:
 def check_forms(run: Simulation) -> None:
     """What local clients registered stands as it is; what neighbors want, in no narrower form."""
     for broker, agent in stage.agents(run).items():
-        for entry in agent.subscriptions:
-            if entry.live:
-                form = agent._storage.form(entry, entry.filter)
-                if entry.last_hop == broker:
-                    assert form == entry.filter
-                assert all(map(form.matches, stage.points_of(entry.filter)))
+        for entry, filter, form in agent.stored():
+            assert filter == entry.filter
+            if entry.last_hop == broker:
+                assert form == filter
+            assert all(map(form.matches, stage.points_of(filter)))
 
 
 def check_registered(run: Simulation, life: Life) -> None:
@@ -288,9 +287,8 @@ def test_post_pruned_entries_attract_events_for_neighbors_and_none_for_clients(p
 
     assert hops() == 1
     lab.run.run(2.0)
-    (entry,) = lab.run.hosts[0].agent.subscriptions
-    assert str(entry.filter) == 'class = "a" and x in [2, 3]'
-    assert str(lab.run.hosts[0].agent._storage.form(entry, entry.filter)) == "x in [2, 3]"
+    ((_, filter, form),) = lab.run.hosts[0].agent.stored()
+    assert [str(filter), str(form)] == ['class = "a" and x in [2, 3]', "x in [2, 3]"]
     assert hops() == 3
     assert len(lab.run.observer.deliveries) == 2
     assert lab.run.observer.statement().is_exact

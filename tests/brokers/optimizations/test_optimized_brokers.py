@@ -56,7 +56,7 @@ def test_what_local_clients_registered_stands_as_it_is(by, plan):
     run = simulate(plan, "subscription-forwarding", optimizing(by))
     registered = standing(run)
     for broker, host in run.hosts.items():
-        forms = dict(host.agent.stored())
+        forms = {filter: form for _, filter, form in host.agent.stored()}
         for place, filter in registered:
             if place == broker:
                 assert forms[filter] == filter
@@ -109,7 +109,7 @@ def test_post_pruning_sends_too_much_to_neighbors_and_nothing_to_clients():
     again = [replace(o, time=o.time + NANOSECONDS) for o in operations[1:]]
     lab.simulation.add_operations(again)
     after = [text for *_, text in lab.look(1100)]
-    ((filter, form),) = lab.simulation.hosts[0].agent.stored()
+    ((_, filter, form),) = lab.simulation.hosts[0].agent.stored()
     assert filter == wanted
     assert str(form) == 'body = "y"'
     assert after == ["EVENT y"] * 4
@@ -135,7 +135,7 @@ def test_what_comes_after_everything_was_pruned_is_pruned_too():
             [Operation(round(at * NANOSECONDS), 1, "subscribe", 0, parse(text))]
         )
     lab.look(1000)
-    forms = [str(form) for _, form in lab.simulation.hosts[0].agent.stored()]
+    forms = [str(form) for *_, form in lab.simulation.hosts[0].agent.stored()]
     assert forms == ["a = 1", "a = 2"]
 
 
@@ -151,6 +151,6 @@ def test_plans_may_become_shorter_while_they_are_carried_out():
     ]
     lab.simulation.add_operations(operations)
     lab.look(500)
-    forms = [form for _, form in lab.simulation.hosts[0].agent.stored()]
+    forms = [form for *_, form in lab.simulation.hosts[0].agent.stored()]
     assert len(forms) == 2
     assert not any("and" in str(form) for form in forms)
