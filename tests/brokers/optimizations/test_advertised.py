@@ -36,9 +36,8 @@ from ..covering.test_properties import (
 from ..plans import EVENTS, PATTERNS, Plan, plans
 from ..test_properties import check_deliveries, check_quiet
 from ..test_properties import simulate as simulate_plan
-from .test_optimized_brokers import POLICIES, optimizing, some
+from .test_optimized_brokers import OF_STORAGE, POLICIES, optimizing, some
 
-OF_STORAGE = [("post-pruning",), ("predicate-replacement",)]
 VARIANTS = [
     *(pytest.param("no-covering", by, id=f"none-{'+'.join(by)}") for by in POLICIES),
     *(

@@ -13,7 +13,18 @@ from pysim.workloads.operations import Operation
 
 from ..laboratory import Laboratory
 from ..plans import LINKS_UP, plans
-from ..test_properties import check_deliveries, check_quiet, simulate, standing
+from ..test_properties import (
+    INFORMED,
+    NOTIFIED,
+    PATH,
+    TIMED,
+    check_all,
+    check_deliveries,
+    check_quiet,
+    check_settled,
+    simulate,
+    standing,
+)
 
 POLICIES = [
     ("covering",),
@@ -25,6 +36,7 @@ POLICIES = [
     ("pre-pruning", "covering", "post-pruning"),
     ("perfect-merging", "covering", "predicate-replacement"),
 ]
+OF_STORAGE = [("post-pruning",), ("predicate-replacement",)]
 
 some = settings(
     max_examples=100,
@@ -47,6 +59,24 @@ def test_after_any_history_deliveries_are_exact(by, plan):
     check_quiet(run)
     check_deliveries(run)
     check_quiet(run)
+
+
+@pytest.mark.parametrize("protocol", [TIMED, NOTIFIED, INFORMED])
+@pytest.mark.parametrize("by", POLICIES, ids="+".join)
+@settings(some, max_examples=25)
+@given(plan=plans())
+def test_so_they_are_if_unsubscriptions_are_deferred(by, protocol, plan):
+    run = simulate(plan, protocol, optimizing(by))
+    check_quiet(run)
+    check_settled(run)
+    check_deliveries(run)
+
+
+@pytest.mark.parametrize("by", OF_STORAGE, ids="+".join)
+@settings(some, max_examples=50)
+@given(plan=plans(in_turn=True))
+def test_and_if_tables_are_mended_along_the_path(by, plan):
+    check_all(plan, PATH, optimizing(by))
 
 
 @pytest.mark.parametrize("by", POLICIES, ids="+".join)
@@ -124,6 +154,11 @@ def test_two_optimizations_of_what_is_stored_are_refused():
 def test_forgetting_what_was_told_does_not_go_with_optimizations():
     with pytest.raises(AgentError, match="the optimizations must remember it"):
         Laboratory([(0, 1)], "subscription-forwarding", literal=True, **optimizing(("covering",)))
+
+
+def test_patterns_that_walk_the_path_as_they_are_do_not_go_with_summaries():
+    with pytest.raises(AgentError, match="reconfiguration-path sends patterns as they are"):
+        Laboratory([(0, 1)], PATH, **optimizing(("post-pruning", "covering")))
 
 
 def test_what_comes_after_everything_was_pruned_is_pruned_too():
