@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,8 +18,8 @@ from pysim.brokers.optimizations import Optimize
 from pysim.brokers.optimizations.choice import summary
 from pysim.brokers.optimizations.statistics import Statistics
 from pysim.experiments.probes import MISROUTED, MisroutedEvents
-from pysim.filters import Filter
-from pysim.network import NANOSECONDS, AgentError, Simulation, TypeCost
+from pysim.filters import Filter, parse
+from pysim.network import NANOSECONDS, AgentError, LinkBreak, Simulation, TypeCost
 from pysim.units import Duration, Share
 from pysim.workloads.operations import Operation
 
@@ -259,6 +260,26 @@ def test_all_that_one_advertisement_wanted_goes_with_it_in_one_message():
         (1, 0, "UNSUB x in [0, 3], x in [5, 6]"),
     ]
     assert lab.table(0) == {}
+
+
+def test_what_a_lost_link_brought_is_one_change_of_a_summary():
+    """0 -- 1 -- 2: the link to 0 breaks, and what 0 wanted had covered what 1 wants."""
+    options = {"optimize": Optimize(by=("covering",))}
+    run = stage.simulation(nx.Graph([(0, 1), (1, 2)]), "no-covering", options)
+    run.add_faults([LinkBreak(900 * stage.MS, 0, 1)])
+    wanted = [(0, "x in [0, 5]"), (0, "x in [4, 9]"), (1, "x in [1, 2]")]
+    steps = [(2, "advertise", "x in [0, 9]"), *((b, "subscribe", text) for b, text in wanted)]
+    run.add_operations(
+        Operation(100 * (n + 1) * stage.MS, broker, action, filter=parse(text))
+        for n, (broker, action, text) in enumerate(steps)
+    )
+    run.run(0.8)
+    run.transport.log.clear()
+    run.run(1.0)
+    assert [(a, b, text) for a, b, text in run.transport.log if (a, b) == (1, 2)] == [
+        (1, 2, "SUB x in [1, 2]"),
+        (1, 2, "UNSUB x in [0, 5], x in [4, 9]"),
+    ]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS[1:])
