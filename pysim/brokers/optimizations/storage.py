@@ -134,10 +134,10 @@ class PostPruned(_Generalizing[E]):
     the selectivities that its first step is chosen by.
     """
 
-    def __init__(self, own: int, table: SelectivityTable, share: float) -> None:
+    def __init__(self, own: int, queue: PruningQueue[int], share: float) -> None:
         super().__init__(own)
         self._share = share
-        self._queue: PruningQueue[int] = PruningQueue(table)
+        self._queue = queue
         self._numbers: dict[E, int] = {}
         self._entries: dict[int, E] = {}
         self._next = count(1)

@@ -11,12 +11,14 @@ from pysim.network import NANOSECONDS, AgentError
 from pysim.units import Duration, Share, Span
 from pysim.workloads.operations import Operation
 
+from ..covering.test_properties import announced_everywhere
 from ..laboratory import Laboratory
 from ..plans import LINKS_UP, plans
 from ..test_properties import (
     INFORMED,
     NOTIFIED,
     PATH,
+    STRAWMAN,
     TIMED,
     check_all,
     check_deliveries,
@@ -59,6 +61,18 @@ def test_after_any_history_deliveries_are_exact(by, plan):
     check_quiet(run)
     check_deliveries(run)
     check_quiet(run)
+
+
+@pytest.mark.parametrize("protocol", [STRAWMAN, "no-covering"])
+@pytest.mark.parametrize("variant", ["b", "c"])
+@settings(some, max_examples=50)
+@given(plan=plans())
+def test_so_they_are_with_each_variant_of_post_pruning(variant, protocol, plan):
+    run = simulate(
+        announced_everywhere(plan), protocol, optimizing(("post-pruning",), variant=variant)
+    )
+    check_quiet(run)
+    check_deliveries(run)
 
 
 @pytest.mark.parametrize("protocol", [TIMED, NOTIFIED, INFORMED])
