@@ -11,6 +11,8 @@ hear which ends the new one has. What this module settles beyond the paper and `
 - ACTIVATE and the link that it is for wait for each other, whichever is first, for T_s at most. A
   link that waited in vain (its ACTIVATE was lost, or an end of the old link crashed) is activated
   with an empty P; an ACTIVATE whose link is gone is forgotten.
+- Where neighbors are told summaries, P names what the end of the old link was told, which may be in
+  no other table: then less is withheld than could be.
 """
 
 from typing import Annotated, ClassVar, cast
@@ -23,6 +25,7 @@ from pysim.brokers.deferral import (
     WaitingRoom,
     pass_flush_on,
 )
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.brokers.subscription_forwarding import Literal, SubscriptionForwarding
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
@@ -50,8 +53,9 @@ class InformedLinkActivation(SubscriptionForwarding):
             Duration, "time until withheld subscriptions are sent all the same (T_s)"
         ] = TABLE_I,
         flush: UseFlush = True,
+        optimize: Optimized = UNOPTIMIZED,
     ) -> None:
-        super().__init__(world, literal=literal)
+        super().__init__(world, literal=literal, optimize=optimize)
         self._lost = LostRoutes(self, unsubscribe_after)
         self._use_flush = flush
         self._links: WaitingRoom[int, BrokerId] = WaitingRoom(world, activate_after)

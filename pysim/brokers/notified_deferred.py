@@ -13,6 +13,7 @@ number of the reconfiguration. What this module settles beyond the paper and `ti
 from typing import ClassVar
 
 from pysim.brokers.deferral import TABLE_I, LostRoutes, UnsubscribeAfter, UseFlush, pass_flush_on
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.brokers.subscription_forwarding import Literal, SubscriptionForwarding
 from pysim.network.transport import BrokerId
 from pysim.network.world import LinkNotice, World
@@ -35,8 +36,9 @@ class NotifiedDeferredUnsubscription(SubscriptionForwarding):
         literal: Literal = False,
         unsubscribe_after: UnsubscribeAfter = TABLE_I,
         flush: UseFlush = True,
+        optimize: Optimized = UNOPTIMIZED,
     ) -> None:
-        super().__init__(world, literal=literal)
+        super().__init__(world, literal=literal, optimize=optimize)
         self._lost = LostRoutes(self, unsubscribe_after)
         self._use_flush = flush
 

@@ -18,11 +18,14 @@ settles beyond the paper:
 - Told state follows the REC: who adds routes to the next broker was told of them by it, and who
   deletes routes from the last one was unsubscribed from.
 - A link that comes or goes without a reconfiguration is treated as in STRAWMAN.
+- A REC names the same patterns at every broker of the path, so neighbors cannot be told summaries;
+  what is stored may be optimized.
 """
 
-from collections.abc import Collection, Set
-from typing import ClassVar, cast
+from collections.abc import Collection, Mapping, Set
+from typing import Any, ClassVar, cast
 
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.brokers.subscription_forwarding import Literal, SubscriptionForwarding
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
@@ -39,8 +42,19 @@ class ReconfigurationPath(SubscriptionForwarding):
 
     name: ClassVar[str] = "reconfiguration-path"
 
-    def __init__(self, world: World, *, literal: Literal = False) -> None:
-        super().__init__(world, literal=literal)
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        super().check_options(options)
+        if options.get("optimize", UNOPTIMIZED).summarizes:
+            raise ValueError(
+                f"{cls.name} sends patterns as they are along the path, so it takes post-pruning"
+                " or predicate-replacement only"
+            )
+
+    def __init__(
+        self, world: World, *, literal: Literal = False, optimize: Optimized = UNOPTIMIZED
+    ) -> None:
+        super().__init__(world, literal=literal, optimize=optimize)
         self.forward = self._forward
         self._dormant: dict[int, BrokerId] = {}
         """New neighbors by reconfiguration, until its REC is there."""

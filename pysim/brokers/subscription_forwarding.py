@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from typing import Annotated, Any, ClassVar, cast
 
 from pysim.brokers.base import Broker
-from pysim.brokers.optimizations import Change, Optimize, Policies
+from pysim.brokers.optimizations import UNOPTIMIZED, Change, Optimized, Policies
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
@@ -32,10 +32,6 @@ _NOBODY: frozenset[BrokerId] = frozenset()
 Literal = Annotated[
     bool, "count subscribers only, as in Fig. 2, instead of remembering what was told"
 ]
-
-
-Optimized = Annotated[Optimize, "how routing tables are made smaller: see docs/optimizations.md"]
-UNOPTIMIZED = Optimize()
 
 
 class TableEntry:
@@ -79,7 +75,6 @@ class SubscriptionForwarding(Broker):
     ) -> None:
         super().__init__(world)
         self._literal = literal
-        self._optimize = optimize
         self._policies = Policies(TableEntry, optimize, world.id)
         self._observe = self._policies.observe
         self._table: dict[Filter, TableEntry] = {}
@@ -90,6 +85,9 @@ class SubscriptionForwarding(Broker):
         """How an event goes to a subscriber; a subclass may send it another way."""
         self.told: defaultdict[BrokerId, set[Filter]] = defaultdict(set)
         """What each neighbor was told that is wanted on this side."""
+
+    def start(self) -> None:
+        self._policies.start(self.world.schedule)
 
     # Events
 
@@ -237,18 +235,6 @@ class SubscriptionForwarding(Broker):
         for pattern in change.unsubscribe:
             self.world.send(neighbor, Unsubscribe(pattern))
 
-    # Optimization of the table
-
-    def start(self) -> None:
-        if self._optimize.renews:
-            self.world.schedule(self._optimize.start, lambda: self._renew(1))
-
-    def _renew(self, times: int) -> None:
-        """Optimize what is stored, and again when it is time."""
-        self._policies.renew(times)
-        if self._optimize.every is not None:
-            self.world.schedule(self._optimize.every, lambda: self._renew(times + 1))
-
     # For tests and pictures
 
     def unsettled(self) -> int:
@@ -259,10 +245,10 @@ class SubscriptionForwarding(Broker):
         """The subscribers of each pattern; the broker's own id stands for its clients."""
         return {pattern: frozenset(entry.subscribers) for pattern, entry in self._table.items()}
 
-    def stored(self) -> Iterator[tuple[Filter, Filter]]:
-        """Each pattern of the table with the form that stands for it in the index."""
+    def stored(self) -> Iterator[tuple[TableEntry, Filter, Filter]]:
+        """Each entry of the table: its pattern, and the form that stands for it in the index."""
         for pattern, entry in self._table.items():
-            yield pattern, self._storage.form(entry, pattern)
+            yield entry, pattern, self._storage.form(entry, pattern)
 
     def table_size(self) -> int:
         return len(self._table)

@@ -15,6 +15,7 @@ settles beyond the paper:
 from typing import ClassVar
 
 from pysim.brokers.deferral import TABLE_I, LostRoutes, UnsubscribeAfter
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.brokers.subscription_forwarding import Literal, SubscriptionForwarding
 from pysim.network.transport import BrokerId
 from pysim.network.world import LinkNotice, World
@@ -31,8 +32,9 @@ class TimedDeferredUnsubscription(SubscriptionForwarding):
         *,
         literal: Literal = False,
         unsubscribe_after: UnsubscribeAfter = TABLE_I,
+        optimize: Optimized = UNOPTIMIZED,
     ) -> None:
-        super().__init__(world, literal=literal)
+        super().__init__(world, literal=literal, optimize=optimize)
         self._lost = LostRoutes(self, unsubscribe_after)
 
     def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:

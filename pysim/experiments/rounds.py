@@ -5,7 +5,7 @@ needs is a workload that publishes its events in rounds, and brokers that show w
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, cast
 
@@ -17,10 +17,13 @@ from pysim.network.simulation import Simulation
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId
 from pysim.wire import type_name
-from pysim.wire.messages import Event
+from pysim.wire.messages import CountedEvent, Event
 from pysim.workloads.auctions import Auctions
 from pysim.workloads.base import Setting
 from pysim.workloads.schedule import nanoseconds, place
+
+_EVENTS = (Event.CODE, CountedEvent.CODE)
+"""The types of messages that carry an event."""
 
 TIMED = 200
 """How many of the events are filtered for times and candidates."""
@@ -51,9 +54,9 @@ class AppliedRow(NamedTuple):
 
 
 class _Stores(Protocol):
-    """A broker that shows its table: each pattern with the form that stands for it."""
+    """A broker that shows its table: each entry, its filter and the form that stands for it."""
 
-    def stored(self) -> Iterator[tuple[Filter, Filter]]: ...
+    def stored(self) -> Iterator[tuple[Hashable, Filter, Filter]]: ...
 
 
 class Rounds:
@@ -69,7 +72,7 @@ class Rounds:
         self._setting = setting
         model = workload.model(setting)
         sample = [model.event(number) for number in range(min(TIMED, workload.events))]
-        self._tables: dict[BrokerId, MeasuredTable[Filter]] = {
+        self._tables: dict[BrokerId, MeasuredTable[Hashable]] = {
             broker: MeasuredTable(broker, sample) for broker in simulation.hosts
         }
         self._sent: dict[int, tuple[int, int]] = {}
@@ -93,8 +96,9 @@ class Rounds:
         self._count_published()
         for broker, host in self._simulation.hosts.items():
             table = self._tables[broker]
-            table.take(dict(cast(_Stores, host.agent).stored()))
-            received, _ = host.books.received.get(Event.CODE, (0, 0))
+            stored = cast(_Stores, host.agent).stored()
+            table.take({entry: form for entry, _, form in stored})
+            received = sum(host.books.received.get(code, (0, 0))[0] for code in _EVENTS)
             self._stored.append(table.row(round, received + self._published[broker]))
             self._times.append(table.time(round))
         if round == self._workload.rounds:
@@ -119,17 +123,19 @@ class Rounds:
         self._seen = len(events)
 
     def _compared(self) -> Iterator[AppliedRow]:
-        tables = {
-            broker: dict(cast(_Stores, host.agent).stored())
+        as_they_are = {
+            broker: {
+                filter for _, filter, form in cast(_Stores, host.agent).stored() if form == filter
+            }
             for broker, host in self._simulation.hosts.items()
         }
         remote: Counter[tuple[BrokerId, int]] = Counter()
         untouched: Counter[tuple[BrokerId, int]] = Counter()
         for home, number, filter in self._subscriptions():
-            for broker, table in tables.items():
+            for broker, filters in as_they_are.items():
                 if broker != home:
                     remote[broker, number] += 1
-                    untouched[broker, number] += table.get(filter) == filter
+                    untouched[broker, number] += filter in filters
         for (broker, number), count in sorted(remote.items()):
             yield AppliedRow(broker, number, count, untouched[broker, number])
 

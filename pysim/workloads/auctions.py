@@ -4,13 +4,13 @@ It says where and when; `auction_model` says what.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from pysim.filters import Value
+from pysim.filters import Operator, Predicate, Value
 from pysim.units import Duration, Share
 from pysim.workloads import books
 from pysim.workloads.auction_model import (
@@ -64,6 +64,10 @@ class Auctions(Scheduled, frozen=True, kw_only=True):
     interest: Annotated[
         float, Meta(ge=0, le=3, description="the same exponent in subscriptions")
     ] = 0.0
+    advertise: Annotated[
+        Duration | None,
+        Meta(description="when all who publish advertise it; nobody does if not given"),
+    ] = None
     pause: Annotated[Duration, Meta(description="time between two rounds, and after the last")] = (
         Duration(1.0)
     )
@@ -91,14 +95,19 @@ class Auctions(Scheduled, frozen=True, kw_only=True):
         if self._rehearsal(0) < 0:
             needed = Duration(self.rehearsal / self.rate)
             raise WorkloadError("rehearsal", f"takes {needed}, before `start`")
+        if self.advertise is not None and self.advertise > self._first_event():
+            begin = Duration(self._first_event())
+            raise WorkloadError("advertise", f"publishing begins before, at {begin}")
         self._check_times(setting)
 
     def earliest(self) -> float:
-        return min(self._rehearsal(0), self.publish_start)
+        first = min(self._rehearsal(0), self.publish_start)
+        return first if self.advertise is None else min(first, self.advertise)
 
     def operations(self, setting: Setting) -> Iterable[Operation]:
         model = self.model(setting)
         return heapq.merge(
+            self._advertisements(setting),
             self._rehearsals(setting, model),
             self._subscriptions(setting, model),
             self._publications(setting, model),
@@ -112,11 +121,13 @@ class Auctions(Scheduled, frozen=True, kw_only=True):
         subscription = max(
             subscription_size(largest_subscription(number)) for number in self.classes
         )
-        changes = self.subscriptions + self._withdrawn()
+        advertised = 0 if self.advertise is None else len(self._publishers(setting))
+        changes = self.subscriptions + self._withdrawn() + advertised
+        distinct = self.subscriptions + min(1, advertised)
         return Estimate(
             Volume(published, published * event),
             Volume(changes, changes * subscription),
-            Volume(self.subscriptions, self.subscriptions * subscription),
+            Volume(distinct, distinct * subscription),
             max(event, subscription),
         )
 
@@ -156,6 +167,9 @@ class Auctions(Scheduled, frozen=True, kw_only=True):
     def _last_event(self) -> float:
         return self.publish_start + self.rounds * self._round() - self.pause - 1 / self.rate
 
+    def _first_event(self) -> float:
+        return self._rehearsal(0) if self.rehearsal else self.publish_start
+
     def _rehearsal(self, number: int) -> float:
         return self.start - (self.rehearsal - number) / self.rate if self.rehearsal else self.start
 
@@ -165,6 +179,15 @@ class Auctions(Scheduled, frozen=True, kw_only=True):
     def _withdrawal(self, number: int) -> float:
         begin = self.publish_start + self.rounds * self._round()
         return begin + self.ramp * number / self._withdrawn()
+
+    def _advertisements(self, setting: Setting) -> Iterator[Operation]:
+        if self.advertise is not None:
+            time, offered = nanoseconds(self.advertise), Predicate("title", Operator.EXISTS)
+            for broker in self._publishers(setting):
+                yield Operation(time, broker, "advertise", self.subscriptions, offered)
+
+    def _publishers(self, setting: Setting) -> Sequence[int]:
+        return range(setting.brokers) if self.publish_at is None else [self.publish_at]
 
     def _subscriptions(self, setting: Setting, model: AuctionModel) -> Iterator[Operation]:
         for number in range(self.subscriptions):

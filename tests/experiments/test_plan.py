@@ -39,6 +39,11 @@ def refusal(folder: Path, **settings: object) -> str:
             "protocol: literal forgets what was told, and the optimizations must remember it",
         ),
         (
+            {"protocol": {"name": "lazy-covering", "optimize": {"by": ["perfect-merging"]}}},
+            "protocol: lazy-covering itself says what neighbors are told, so it takes post-pruning"
+            " or predicate-replacement only; no-covering takes all optimizations",
+        ),
+        (
             {"protocol__optimize": {"by": ["predicate-replacement"], "every": "0 s"}},
             'protocol.optimize.every = "0 s": a duration must be more than 0',
         ),

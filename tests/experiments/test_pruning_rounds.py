@@ -99,6 +99,61 @@ def test_pruning_between_rounds_saves_memory_and_loses_no_delivery(tmp_path: Pat
     assert sum(row["untouched"] for row in rows(directory, "applied")) == 0
 
 
+def advertised(folder: Path, protocol: str, **optimize: Any) -> tuple[Manifest, Path]:
+    """The same where every broker advertises that it has books, and a protocol that asks for it."""
+    name = f"{protocol} {optimize.get('by')}"
+    return made(
+        folder,
+        name,
+        protocol={"name": protocol, "optimize": optimize},
+        workload=LINE["workload"] | {"advertise": "0.5 s"},
+    )
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        "no-covering",
+        "active-covering",
+        "lazy-covering",
+        "subscription-packing",
+        "incremental-unsubscription",
+    ],
+)
+def test_advertisement_based_brokers_are_pruned_as_well(tmp_path: Path, protocol: str) -> None:
+    manifest, directory = advertised(tmp_path, protocol, **PRUNED)
+    stored = rows(directory, "stored")
+    memory = [sum(r["associations"] for r in stored if r["round"] == n) for n in range(ROUNDS + 1)]
+    assert memory[0] > memory[1] > memory[2] == memory[3]
+    filtered = sum(row["filtered"] for row in stored if row["round"] == ROUNDS)
+    events = sum(
+        manifest.messages[kind].received
+        for kind in ("event", "counted-event")
+        if kind in manifest.messages
+    )
+    assert filtered == events + ROUNDS * EVENTS + 60  # of the rehearsal
+    assert manifest.deliveries.is_exact
+    assert manifest.deliveries.made > 0
+
+
+@pytest.mark.parametrize("by", [[], ["covering"], ["perfect-merging"], ["pre-pruning"]])
+def test_where_all_is_advertised_everywhere_both_families_hold_the_same(
+    tmp_path: Path, by: list[str]
+) -> None:
+    optimize = {"by": by, "sample": 20}
+    found = [
+        advertised(tmp_path, protocol, **optimize)
+        for protocol in ("subscription-forwarding", "no-covering")
+    ]
+    (one, _), (other, _) = found
+    assert one.deliveries == other.deliveries
+    assert one.messages["event"] == other.messages["event"]
+    assert one.messages["subscribe"] == other.messages["subscribe"]
+    for table in ("stored", "applied"):
+        forwarding, advertising = (rows(directory, table) for _, directory in found)
+        assert forwarding == advertising
+
+
 @pytest.mark.parametrize("optimize", [{}, PRUNED])
 def test_who_looks_changes_nothing(tmp_path: Path, optimize: dict[str, Any]) -> None:
     seen, _ = made(tmp_path, "seen", protocol__optimize=optimize)

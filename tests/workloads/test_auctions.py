@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -448,6 +449,21 @@ def test_one_broker_can_be_named() -> None:
     assert [act.client for act in operations if act.filter] == list(range(30))
 
 
+def test_whoever_publishes_advertises_all_of_it_if_asked() -> None:
+    assert not [act for act in acts(SMALL) if act.action == "advertise"]
+    asked = msgspec.structs.replace(SMALL, advertise=Duration(0.2))
+    advertised = [act for act in acts(asked) if act.action == "advertise"]
+    assert [(act.time, act.broker) for act in advertised] == [(200_000_000, n) for n in range(5)]
+    published = [act for act in acts(asked) if act.action == "publish"]
+    assert {act.client for act in published} == {act.client for act in advertised}
+    filter = advertised[0].filter
+    assert filter is not None
+    assert all(filter.matches(act.attributes) for act in published)
+    one = msgspec.structs.replace(asked, publish_at=3)
+    assert [act.broker for act in acts(one) if act.action == "advertise"] == [3]
+    assert asked.earliest() == 0.2
+
+
 def test_times_are_those_asked_for() -> None:
     operations = acts(SMALL)
     times = [act.time for act in operations]
@@ -517,6 +533,16 @@ def test_an_estimate_is_never_exceeded(seed: int, classes: Sequence[Subscription
         (Auctions(subscribe_at=5), "subscribe_at", "the overlay has 5 brokers"),
         (Auctions(publish_at=7), "publish_at", "the overlay has 5 brokers"),
         (Auctions(classes=(2, 2)), "classes", "names a class twice"),
+        (
+            Auctions(advertise=Duration(2.5), publish_start=Duration(2)),
+            "advertise",
+            "publishing begins before, at 2 s",
+        ),
+        (
+            Auctions(advertise=Duration(0.45), rehearsal=50),
+            "advertise",
+            "publishing begins before, at 0.4 s",
+        ),
         (Auctions(rate=Frequency(0)), "rate", "nothing would ever be published"),
         (
             Auctions(subscriptions=2_000_000),

@@ -8,6 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from pysim.brokers.covering.routing import CoveringRouting, Graph
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.filters.relations import new_graph
 from pysim.network.world import World
 
@@ -17,5 +18,7 @@ class ActiveCovering(CoveringRouting):
 
     name: ClassVar[str] = "active-covering"
 
-    def __init__(self, world: World, *, graph: Graph = "simplified") -> None:
-        super().__init__(world, partial(new_graph, graph))
+    def __init__(
+        self, world: World, *, graph: Graph = "simplified", optimize: Optimized = UNOPTIMIZED
+    ) -> None:
+        super().__init__(world, partial(new_graph, graph), optimize)

@@ -20,6 +20,8 @@ settles beyond the paper:
   distances; that goes on, by the same rule, as far as it triggers nothing.
 - An orphan stays where it is in the relation graph, so its broker re-inserts nothing and counts it
   as one uncovered entry.
+- Where remote entries are stored in a more general form, matches are counted in that form: then the
+  distance says how far the next one is that gets the publication, wanted there or not.
 - A link loss withdraws what came over it the whole path: only an SHB has statistics.
 """
 
@@ -30,6 +32,7 @@ from typing import Annotated, ClassVar, cast
 from pysim.brokers.covering.routing import CoveringRouting, Graph
 from pysim.brokers.covering.statistics import Statistics, pruning_distance
 from pysim.brokers.covering.tables import Entry
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.filters import Filter
 from pysim.filters.covering import covers
 from pysim.filters.relations import new_graph
@@ -67,8 +70,9 @@ class IncrementalUnsubscription(CoveringRouting):
         graph: Graph = "simplified",
         threshold: Threshold = THRESHOLD,
         window: Window = WINDOW,
+        optimize: Optimized = UNOPTIMIZED,
     ) -> None:
-        super().__init__(world, partial(new_graph, graph))
+        super().__init__(world, partial(new_graph, graph), optimize)
         self._threshold = threshold
         self._statistics = Statistics(window)
         self._orphans: dict[BrokerId, dict[Entry, Entry]] = {}
@@ -112,6 +116,8 @@ class IncrementalUnsubscription(CoveringRouting):
         self, sender: BrokerId, message: Event | CountedEvent
     ) -> tuple[list[Entry], set[BrokerId], int]:
         """Matching local entries, where the others came from, and how many both are."""
+        if self._observe is not None:
+            self._observe(message.attributes)
         self._publications += self._uncovered.root_count
         own = self.world.id
         local: list[Entry] = []
@@ -159,7 +165,7 @@ class IncrementalUnsubscription(CoveringRouting):
     def _prune(self, entry: Entry, distances: Distances) -> None:
         """Algorithm 2, and what becomes of the entry here."""
         size, triggered = self.table_size(), 0
-        self._index.remove(entry)
+        self._storage.remove(entry)
         entry.live = False
         entry.window = None
         self.counters["orphans"] += 1
@@ -247,7 +253,7 @@ class IncrementalUnsubscription(CoveringRouting):
         self.counters["subscriptions-received"] += 1
         self.counters["orphans"] -= 1
         orphan.live = True
-        self._index.insert(orphan, filter)
+        self._storage.insert(orphan, filter)
         for standing in self._orphans.values():
             standing.pop(orphan, None)
         self.offer(orphan)

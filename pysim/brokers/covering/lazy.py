@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pysim.brokers.covering.routing import CoveringRouting, Graph
 from pysim.brokers.covering.stores import Lazy
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.filters.relations import new_graph
 from pysim.network.world import World
 
@@ -18,5 +19,7 @@ class LazyCovering(CoveringRouting):
 
     name: ClassVar[str] = "lazy-covering"
 
-    def __init__(self, world: World, *, graph: Graph = "simplified") -> None:
-        super().__init__(world, lambda: Lazy(new_graph(graph)))
+    def __init__(
+        self, world: World, *, graph: Graph = "simplified", optimize: Optimized = UNOPTIMIZED
+    ) -> None:
+        super().__init__(world, lambda: Lazy(new_graph(graph)), optimize)

@@ -18,6 +18,7 @@ from typing import ClassVar, cast
 
 from pysim.brokers.covering.routing import CoveringRouting, Graph
 from pysim.brokers.covering.tables import Entry
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
 from pysim.filters.relations import new_graph
 from pysim.network.transport import BrokerId
 from pysim.network.world import World
@@ -33,8 +34,10 @@ class SubscriptionPacking(CoveringRouting):
 
     name: ClassVar[str] = "subscription-packing"
 
-    def __init__(self, world: World, *, graph: Graph = "simplified") -> None:
-        super().__init__(world, partial(new_graph, graph))
+    def __init__(
+        self, world: World, *, graph: Graph = "simplified", optimize: Optimized = UNOPTIMIZED
+    ) -> None:
+        super().__init__(world, partial(new_graph, graph), optimize)
         self._packed = False
 
     def on_packed_unsubscribe(self, sender: BrokerId, envelope: Envelope) -> None:

@@ -22,15 +22,22 @@ advertisements came from, an event where subscriptions came from. What is settle
 - A lost link's subscriptions and advertisements are withdrawn as if the neighbor had done so.
 - An event that no advertisement of its broker announced goes where entries lead it, which may be
   nowhere; it is counted.
+- Routing tables may be optimized (`pysim.brokers.optimizations`). What changes the form in which
+  remote entries are stored goes with every protocol of the family: none asks the index for more
+  than what an event reaches. What changes what neighbors are told goes with `no-covering` alone:
+  the others are such policies themselves, their own graphs say what a neighbor holds and their
+  messages name its entries one by one. Covering as a policy of `no-covering` leaves the tables of
+  active covering, and can be combined with the other policies.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pysim.brokers.base import Broker
 from pysim.brokers.covering.tables import Advertisement, Advertisements, Entry, Subscriptions
-from pysim.filters import Filter, MatchingIndex, new_index
+from pysim.brokers.optimizations import UNOPTIMIZED, Optimize, Policies
+from pysim.filters import Filter
 from pysim.filters.covering import intersects
 from pysim.filters.relations import GraphKind, RelationGraph
 from pysim.network.transport import BrokerId
@@ -54,6 +61,8 @@ class CoveringRouting(Broker):
     for the broker's own tables.
     """
 
+    takes_summaries: ClassVar[bool] = False
+    """Whether neighbors may be told what stands for entries in place of the entries."""
     work_units: ClassVar[frozenset[str]] = frozenset(
         {
             "publication-entries",
@@ -64,7 +73,18 @@ class CoveringRouting(Broker):
         }
     )
 
-    def __init__(self, world: World, new_graph: Callable[[], RelationGraph[Entry]]) -> None:
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        optimize: Optimize = options.get("optimize", UNOPTIMIZED)
+        if optimize.summarizes and not cls.takes_summaries:
+            raise ValueError(
+                f"{cls.name} itself says what neighbors are told, so it takes post-pruning or"
+                " predicate-replacement only; no-covering takes all optimizations"
+            )
+
+    def __init__(
+        self, world: World, new_graph: Callable[[], RelationGraph[Entry]], optimize: Optimize
+    ) -> None:
         super().__init__(world)
         self.counters: Counter[str] = Counter(
             {
@@ -82,12 +102,17 @@ class CoveringRouting(Broker):
         """For each neighbor, what may go there; its roots are what it holds."""
         self._new_graph = new_graph
         self._uncovered: RelationGraph[Entry] = new_graph()
-        self._index: MatchingIndex[Entry] = new_index()
-        self._match = self._index.match
+        self._policies = Policies(Entry, optimize, world.id)
+        self._observe = self._policies.observe
+        self._storage = self._policies.storage
+        self._match = self._storage.match
         self._announced: dict[tuple[ClientId, Filter], MessageId] = {}
         self._wanted: dict[tuple[ClientId, Filter], Entry] = {}
         self._publications = 0
         self._work: Counter[str] = Counter()
+
+    def start(self) -> None:
+        self._policies.start(self.world.schedule)
 
     # Events
 
@@ -100,6 +125,8 @@ class CoveringRouting(Broker):
     def _route(self, sender: BrokerId, event: Envelope) -> None:
         """To every local client with a matching entry, and on to where the others came from."""
         message: Event = event.message  # type: ignore[assignment]  # the only type with a handler
+        if self._observe is not None:
+            self._observe(message.attributes)
         self._publications += self._uncovered.root_count
         own = self.world.id
         clients = set()
@@ -226,7 +253,7 @@ class CoveringRouting(Broker):
     def _enter(self, entry: Entry) -> None:
         self.work("matching-entries", self.table_size())
         self.subscriptions.add(entry)
-        self._index.insert(entry, entry.filter)
+        self._storage.insert(entry, entry.filter)
         self.work("roots-examined", self._uncovered.insert(entry, entry.filter).roots_examined)
         self.offer(entry)
 
@@ -255,7 +282,7 @@ class CoveringRouting(Broker):
         """Take an entry out of the broker's own tables; the entries that are uncovered by it."""
         self.subscriptions.remove(entry)
         if entry.live:
-            self._index.remove(entry)
+            self._storage.remove(entry)
         return self._uncovered.remove(entry)
 
     # Links
@@ -327,10 +354,12 @@ class CoveringRouting(Broker):
 
     def withdraw(self, neighbor: BrokerId, entries: Sequence[Entry]) -> None:
         """Withdraw entries, in one message; those that were not sent need not be."""
-        gone = list(self.newly_gone(neighbor, entries))
-        for start in range(0, len(gone), _MOST_IDS):
-            ids = tuple(entry.id for entry in gone[start : start + _MOST_IDS])
-            self.world.send(neighbor, Withdraw(ids))
+        self.withdraw_ids(neighbor, [entry.id for entry in self.newly_gone(neighbor, entries)])
+
+    def withdraw_ids(self, neighbor: BrokerId, ids: Sequence[MessageId]) -> None:
+        """Withdraw what a neighbor holds under these ids."""
+        for start in range(0, len(ids), _MOST_IDS):
+            self.world.send(neighbor, Withdraw(tuple(ids[start : start + _MOST_IDS])))
 
     def newly_gone(self, neighbor: BrokerId, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Note that entries are withdrawn; those whose ids a neighbor has to be told of."""
@@ -364,6 +393,12 @@ class CoveringRouting(Broker):
         return len(self.subscriptions)
 
     # For tests and pictures
+
+    def stored(self) -> Iterator[tuple[Entry, Filter, Filter]]:
+        """Each entry that routes: its filter, and the form that stands for it in the index."""
+        for entry in self.subscriptions:
+            if entry.live:
+                yield entry, entry.filter, self._storage.form(entry, entry.filter)
 
     def routing_table(self) -> Mapping[Filter, frozenset[BrokerId]]:
         """Where each filter leads; the broker's own id stands for its clients."""

@@ -49,12 +49,17 @@ class Entry:
         """The neighbor that sent it, or the broker itself for one of its clients."""
         self.client = client
         self.fwd: tuple[BrokerId, ...] = ()
-        """The neighbors that it was sent to and that hold it; a tuple, as there are many entries
-        and few neighbors."""
+        """The neighbors that it was sent to and that hold it, or what stands for it; a tuple, as
+        there are many entries and few neighbors."""
         self.live = True
         """False for an orphan: it routes nothing, and only stands for what it quenches."""
         self.window: deque[tuple[float, Advertisement, int]] | None = None
         """Of a local client's entry, where statistics are kept: time, advertisement, distance."""
+
+    @property
+    def subscribers(self) -> frozenset[BrokerId]:
+        """The side it came from: what the form in which it is stored goes by."""
+        return frozenset((self.last_hop,))
 
 
 class Subscriptions:

@@ -1,4 +1,6 @@
-"""Optimizations of routing tables: policies that a broker which forwards subscriptions can take.
+"""Optimizations of routing tables: policies that brokers take which forward subscriptions.
+
+Whether they do so wherever neighbors are, or only where advertisements came from, is the same here.
 
 Bittner and Hinze name five of them (subscription tree pruning, Sec. 3). Each works at one of two
 places, and a broker knows nothing but these two seams:
@@ -14,9 +16,18 @@ to a neighbor behind which nobody wants them. What a local client registered is 
 The layer knows filters, and neither messages nor clocks.
 """
 
-from pysim.brokers.optimizations.choice import Optimize
+from pysim.brokers.optimizations.choice import UNOPTIMIZED, Optimize, Optimized
 from pysim.brokers.optimizations.policies import Policies
 from pysim.brokers.optimizations.storage import Entry, Storage
 from pysim.brokers.optimizations.summaries import Change, Summary
 
-__all__ = ["Change", "Entry", "Optimize", "Policies", "Storage", "Summary"]
+__all__ = [
+    "UNOPTIMIZED",
+    "Change",
+    "Entry",
+    "Optimize",
+    "Optimized",
+    "Policies",
+    "Storage",
+    "Summary",
+]

@@ -19,7 +19,7 @@ from pysim.brokers.optimizations.summaries import (
 )
 from pysim.filters import Filter
 from pysim.filters.merging import group_of, imperfect_merger, perfect_merger
-from pysim.filters.pruning import pruned
+from pysim.filters.pruning import PruningQueue, Variant, pruned
 from pysim.filters.selectivity import SelectivityTable
 from pysim.units import Duration, Share, Span
 
@@ -47,6 +47,17 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     share: Annotated[
         Share, Meta(description="part of all prunings that post-pruning adds each time")
     ] = Share(0.5)
+    variant: Annotated[
+        Literal["a", "b", "c"],
+        Meta(
+            description="whether post-pruning performs a step whose loss may have changed since it"
+            " was queued: a always, b if it is still the least, c if it changed by `extent` at most"
+        ),
+    ] = "a"
+    extent: Annotated[
+        Share,
+        Meta(description="by how much selectivity a step's loss may change, for variant c"),
+    ] = Share(0.01)
     start: Annotated[
         Duration, Meta(description="when post-pruning or replacement is first carried out")
     ] = Duration(5.0)
@@ -56,6 +67,11 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sample: Annotated[
         int, Meta(ge=0, description="events that selectivities are counted in, the first ones")
     ] = 10_000
+
+    @property
+    def summarizes(self) -> bool:
+        """Whether neighbors are told other filters than those that are wanted."""
+        return not _OF_STORAGE.issuperset(self.by)
 
     @property
     def renews(self) -> bool:
@@ -76,6 +92,9 @@ class Optimize(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 _OF_STORAGE = frozenset({"post-pruning", "predicate-replacement"})
 _EXACT = frozenset({"covering", "perfect-merging"})
+
+Optimized = Annotated[Optimize, "how routing tables are made smaller: see docs/optimizations.md"]
+UNOPTIMIZED = Optimize()
 
 
 def summary(optimize: Optimize, table: SelectivityTable) -> Chain:
@@ -99,7 +118,8 @@ def summary(optimize: Optimize, table: SelectivityTable) -> Chain:
 def storage(entries: type[E], optimize: Optimize, own: int, table: SelectivityTable) -> Storage[E]:
     """How the entries of the broker `own` stand in its index."""
     if "post-pruning" in optimize.by:
-        return PostPruned(own, table, optimize.share)
+        queue: PruningQueue[int] = PruningQueue(table, Variant(optimize.variant), optimize.extent)
+        return PostPruned(own, queue, optimize.share)
     if "predicate-replacement" in optimize.by:
         return Replaced(own, table, optimize.limit)
     return Exact()

@@ -1,6 +1,7 @@
 """All that optimizes one broker's table: what is stored, what is told, what is known of events.
 
-It must not know messages, timers or any protocol; a broker asks it and acts.
+It must not know messages or any protocol, and of time no more than how to be called later; a broker
+asks it and acts.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,9 +17,8 @@ from pysim.filters import Event, Filter
 class Policies(Generic[E]):
     """The policies of the broker `own`, whose table has entries of the type `entries`.
 
-    A broker keeps its entries in `storage`, shows every event that it routes to `observe` unless
-    that is None, sends what `wanted` and `unwanted` answer, and calls `renew` from time to time if
-    `optimize.renews` says so.
+    A broker calls `start` when it starts, keeps its entries in `storage`, shows every event that it
+    routes to `observe` unless that is None, and sends what `wanted` and `unwanted` answer.
     """
 
     def __init__(self, entries: type[E], optimize: Optimize, own: int) -> None:
@@ -29,6 +29,11 @@ class Policies(Generic[E]):
         self.observe: Callable[[Event], None] | None = None
         if optimize.learns:
             self.observe = self._statistics.observe
+
+    def start(self, schedule: Callable[[float, Callable[[], None]], object]) -> None:
+        """Optimize what is stored whenever it is due; `schedule` calls something after seconds."""
+        if self._optimize.renews:
+            schedule(self._optimize.start, lambda: self._renew(schedule, 1))
 
     def wanted(self, neighbor: int, filters: Iterable[Filter]) -> Change:
         """Filters are wanted of a neighbor that were not."""
@@ -44,10 +49,12 @@ class Policies(Generic[E]):
         """Whatever a neighbor was told, it is gone."""
         self._summaries.pop(neighbor, None)
 
-    def renew(self, times: int) -> None:
-        """Optimize what is stored, for the so manieth time."""
+    def _renew(self, schedule: Callable[[float, Callable[[], None]], object], times: int) -> None:
+        """Optimize what is stored, for the so manieth time, and again when it is due."""
         self._statistics.refresh()
         self.storage.renew(times)
+        if self._optimize.every is not None:
+            schedule(self._optimize.every, lambda: self._renew(schedule, times + 1))
 
     def _summary(self, neighbor: int) -> Chain:
         found = self._summaries.get(neighbor)

@@ -52,8 +52,10 @@ class Exact(Generic[E]):
     """Everything stands as it was registered."""
 
     def __init__(self) -> None:
-        index: MatchingIndex[E] = new_index()
-        self.insert, self.remove, self.match = index.insert, index.remove, index.match
+        self._index: MatchingIndex[E] = new_index()
+        self.insert: Callable[[E, Filter], None] = self._index.insert
+        self.remove: Callable[[E], None] = self._index.remove
+        self.match: Callable[[Event], set[E]] = self._index.match
 
     def changed(self, entry: E) -> None:
         """Who subscribes does not matter."""
@@ -132,10 +134,10 @@ class PostPruned(_Generalizing[E]):
     the selectivities that its first step is chosen by.
     """
 
-    def __init__(self, own: int, table: SelectivityTable, share: float) -> None:
+    def __init__(self, own: int, queue: PruningQueue[int], share: float) -> None:
         super().__init__(own)
         self._share = share
-        self._queue: PruningQueue[int] = PruningQueue(table)
+        self._queue = queue
         self._numbers: dict[E, int] = {}
         self._entries: dict[int, E] = {}
         self._next = count(1)

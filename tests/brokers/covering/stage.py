@@ -7,7 +7,7 @@ filters mean the same only if they are equal.
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -20,6 +20,7 @@ from pysim.brokers.covering import CoveringRouting
 from pysim.filters import Filter, canonical, parse
 from pysim.filters.covering import covers, intersects
 from pysim.network import NANOSECONDS, CostModel, LinkSettings, MemoryTransport, Simulation
+from pysim.network.observer import Observer
 from pysim.wire import Envelope, Message, MessageId
 from pysim.wire.messages import (
     CountedEvent,
@@ -210,7 +211,11 @@ class Eavesdropper(MemoryTransport):
 
 
 def simulation(
-    tree: nx.Graph, protocol: str, options: Mapping[str, Any], costs: CostModel | None = None
+    tree: nx.Graph,
+    protocol: str,
+    options: Mapping[str, Any],
+    costs: CostModel | None = None,
+    observer: Observer | None = None,
 ) -> Simulation:
     return Simulation(
         Eavesdropper(),
@@ -219,6 +224,7 @@ def simulation(
         seed=1,
         costs=costs,
         link_settings=lambda a, b: LinkSettings(delay=(1 + (a + b) % 3) / 1000),
+        observer=observer,
     )
 
 
@@ -240,8 +246,14 @@ def agents(run: Simulation) -> dict[int, Any]:
 # What tables must be
 
 
-def expected_tables(life: Life, with_covering: bool) -> dict[int, Counter[tuple[int, Filter]]]:
-    """For each broker, how many entries of each filter it has from each side."""
+def expected_tables(
+    life: Life, summary: Callable[[list[Filter]], Iterable[Filter]]
+) -> dict[int, Counter[tuple[int, Filter]]]:
+    """For each broker, how many entries of each filter it has from each side.
+
+    `summary` says what a neighbor holds in place of filters that are wanted of it: `list` if
+    nothing covers, `maximal` if covering is all there is.
+    """
     tree = life.tree
     told: dict[tuple[int, int], list[Filter]] = {}
 
@@ -264,7 +276,7 @@ def expected_tables(life: Life, with_covering: bool) -> dict[int, Counter[tuple[
                 for _, filter in filters_at(source, target)
                 if any(intersects(filter, each) for each in announced)
             ]
-            told[source, target] = maximal(wanted) if with_covering else wanted
+            told[source, target] = list(summary(wanted))
         return told[source, target]
 
     return {broker: Counter(filters_at(broker, None)) for broker in tree.nodes}
@@ -313,7 +325,7 @@ def check_links(run: Simulation) -> None:
             ]
             assert set(wanted) == {e for e in agent.subscriptions if e.live and e in graph}
             assert all(any(covers(t.filter, e.filter) for t in told) for e in wanted)
-        index = agent._index
+        index = agent._storage._index
         assert all((entry in index) == entry.live for entry in agent.subscriptions)
         assert len(index) == sum(entry.live for entry in agent.subscriptions)
         assert agent.stored_size() == len(list(agent.subscriptions))

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from pysim.brokers import make
+from pysim.brokers.optimizations import Optimize
 from pysim.filters import parse
 from pysim.network import LinkSettings, MemoryTransport, Simulation
+from pysim.units import Duration, Share, Span
 from pysim.workloads.operations import Operation
 from tests.network.ns3_stage import simulation
 from topologies.published import overlay49
@@ -82,15 +84,26 @@ def outcome(run: Simulation) -> dict[str, Any]:
     }
 
 
-def plainly(protocol: str) -> Simulation:
-    broker = partial(make, protocol)
+def plainly(protocol: str, **options: Any) -> Simulation:
+    broker = partial(make, protocol, **options)
     return Simulation(MemoryTransport(), OVERLAY, broker, seed=1, link_settings=lambda a, b: LINK)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_both_networks_come_to_the_same_decisions(protocol):
-    with simulation(OVERLAY, partial(make, protocol), LINK) as packets:
-        assert outcome(packets) == outcome(plainly(protocol))
+OPTIMIZED = [
+    ("no-covering", ("covering", "perfect-merging")),
+    ("no-covering", ("imperfect-merging", "post-pruning")),
+    ("no-covering", ("pre-pruning", "covering", "predicate-replacement")),
+    ("subscription-packing", ("post-pruning",)),
+    ("incremental-unsubscription", ("predicate-replacement",)),
+]
+
+
+@pytest.mark.parametrize(("protocol", "by"), [*((name, ()) for name in PROTOCOLS), *OPTIMIZED])
+def test_both_networks_come_to_the_same_decisions(protocol, by):
+    often = {"start": Duration(1.0), "every": Span(0.5), "limit": Share(0.3)}
+    optimize = Optimize(by=by, **often)
+    with simulation(OVERLAY, partial(make, protocol, optimize=optimize), LINK) as packets:
+        assert outcome(packets) == outcome(plainly(protocol, optimize=optimize))
 
 
 SCRIPT = """

@@ -11,9 +11,22 @@ from pysim.network import NANOSECONDS, AgentError
 from pysim.units import Duration, Share, Span
 from pysim.workloads.operations import Operation
 
+from ..covering.test_properties import announced_everywhere
 from ..laboratory import Laboratory
 from ..plans import LINKS_UP, plans
-from ..test_properties import check_deliveries, check_quiet, simulate, standing
+from ..test_properties import (
+    INFORMED,
+    NOTIFIED,
+    PATH,
+    STRAWMAN,
+    TIMED,
+    check_all,
+    check_deliveries,
+    check_quiet,
+    check_settled,
+    simulate,
+    standing,
+)
 
 POLICIES = [
     ("covering",),
@@ -25,6 +38,7 @@ POLICIES = [
     ("pre-pruning", "covering", "post-pruning"),
     ("perfect-merging", "covering", "predicate-replacement"),
 ]
+OF_STORAGE = [("post-pruning",), ("predicate-replacement",)]
 
 some = settings(
     max_examples=100,
@@ -49,6 +63,36 @@ def test_after_any_history_deliveries_are_exact(by, plan):
     check_quiet(run)
 
 
+@pytest.mark.parametrize("protocol", [STRAWMAN, "no-covering"])
+@pytest.mark.parametrize("variant", ["b", "c"])
+@settings(some, max_examples=50)
+@given(plan=plans())
+def test_so_they_are_with_each_variant_of_post_pruning(variant, protocol, plan):
+    run = simulate(
+        announced_everywhere(plan), protocol, optimizing(("post-pruning",), variant=variant)
+    )
+    check_quiet(run)
+    check_deliveries(run)
+
+
+@pytest.mark.parametrize("protocol", [TIMED, NOTIFIED, INFORMED])
+@pytest.mark.parametrize("by", POLICIES, ids="+".join)
+@settings(some, max_examples=25)
+@given(plan=plans())
+def test_so_they_are_if_unsubscriptions_are_deferred(by, protocol, plan):
+    run = simulate(plan, protocol, optimizing(by))
+    check_quiet(run)
+    check_settled(run)
+    check_deliveries(run)
+
+
+@pytest.mark.parametrize("by", OF_STORAGE, ids="+".join)
+@settings(some, max_examples=50)
+@given(plan=plans(in_turn=True))
+def test_and_if_tables_are_mended_along_the_path(by, plan):
+    check_all(plan, PATH, optimizing(by))
+
+
 @pytest.mark.parametrize("by", POLICIES, ids="+".join)
 @some
 @given(plan=plans())
@@ -56,7 +100,7 @@ def test_what_local_clients_registered_stands_as_it_is(by, plan):
     run = simulate(plan, "subscription-forwarding", optimizing(by))
     registered = standing(run)
     for broker, host in run.hosts.items():
-        forms = dict(host.agent.stored())
+        forms = {filter: form for _, filter, form in host.agent.stored()}
         for place, filter in registered:
             if place == broker:
                 assert forms[filter] == filter
@@ -109,7 +153,7 @@ def test_post_pruning_sends_too_much_to_neighbors_and_nothing_to_clients():
     again = [replace(o, time=o.time + NANOSECONDS) for o in operations[1:]]
     lab.simulation.add_operations(again)
     after = [text for *_, text in lab.look(1100)]
-    ((filter, form),) = lab.simulation.hosts[0].agent.stored()
+    ((_, filter, form),) = lab.simulation.hosts[0].agent.stored()
     assert filter == wanted
     assert str(form) == 'body = "y"'
     assert after == ["EVENT y"] * 4
@@ -126,6 +170,11 @@ def test_forgetting_what_was_told_does_not_go_with_optimizations():
         Laboratory([(0, 1)], "subscription-forwarding", literal=True, **optimizing(("covering",)))
 
 
+def test_patterns_that_walk_the_path_as_they_are_do_not_go_with_summaries():
+    with pytest.raises(AgentError, match="reconfiguration-path sends patterns as they are"):
+        Laboratory([(0, 1)], PATH, **optimizing(("post-pruning", "covering")))
+
+
 def test_what_comes_after_everything_was_pruned_is_pruned_too():
     lab = Laboratory(
         [(0, 1)], "subscription-forwarding", **optimizing(("post-pruning",), every=Span(0.05))
@@ -135,7 +184,7 @@ def test_what_comes_after_everything_was_pruned_is_pruned_too():
             [Operation(round(at * NANOSECONDS), 1, "subscribe", 0, parse(text))]
         )
     lab.look(1000)
-    forms = [str(form) for _, form in lab.simulation.hosts[0].agent.stored()]
+    forms = [str(form) for *_, form in lab.simulation.hosts[0].agent.stored()]
     assert forms == ["a = 1", "a = 2"]
 
 
@@ -151,6 +200,6 @@ def test_plans_may_become_shorter_while_they_are_carried_out():
     ]
     lab.simulation.add_operations(operations)
     lab.look(500)
-    forms = [form for _, form in lab.simulation.hosts[0].agent.stored()]
+    forms = [form for *_, form in lab.simulation.hosts[0].agent.stored()]
     assert len(forms) == 2
     assert not any("and" in str(form) for form in forms)
