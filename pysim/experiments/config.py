@@ -28,7 +28,9 @@ from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
-Measurement = Literal["traffic", "misrouted", "causes", "brokers", "rounds", "pruning"]
+Measurement = Literal[
+    "traffic", "misrouted", "causes", "brokers", "destinations", "rounds", "pruning"
+]
 
 
 _MOST_RECONFIGURATIONS = 100_000
@@ -247,6 +249,20 @@ class BrokerRestart(BrokerCrash, frozen=True, kw_only=True):
     """A crashed broker comes back with the links it had."""
 
 
+class BrokerFailures(Table, frozen=True, kw_only=True):
+    """A share of all brokers crashes at once; which ones, the seed and the overlay decide."""
+
+    time: Annotated[Duration, Meta(description="when it happens")]
+    share: Annotated[Share, Meta(description="share of the brokers")]
+
+
+class LinkFailures(Table, frozen=True, kw_only=True):
+    """A share of all links is cut at once; which ones, the seed and the overlay decide."""
+
+    time: Annotated[Duration, Meta(description="when it happens")]
+    share: Annotated[Share, Meta(description="share of the links of the beginning")]
+
+
 class Reconfigurations(Table, frozen=True, kw_only=True):
     """Random links are replaced at a constant rate, as the reconfiguration paper's are.
 
@@ -283,6 +299,8 @@ class Fault(Choice):
             "link-replace": LinkReplacement,
             "broker-crash": BrokerCrash,
             "broker-restart": BrokerRestart,
+            "broker-failures": BrokerFailures,
+            "link-failures": LinkFailures,
             "reconfigurations": Reconfigurations,
         }
 
@@ -291,7 +309,16 @@ class NoService(Table, frozen=True, kw_only=True):
     """A broker needs no time."""
 
 
-class TypeService(Table, frozen=True, kw_only=True):
+class TimedService(Table, frozen=True, kw_only=True):
+    """What all models share in which a broker needs time."""
+
+    speed: Annotated[
+        dict[str, Annotated[float, Meta(gt=0, le=1e6)]] | None,
+        Meta(description="how many times as fast brokers of a role of the overlay are"),
+    ] = None
+
+
+class TypeService(TimedService, frozen=True, kw_only=True):
     """A fixed time for each type of message."""
 
     default: Annotated[Duration, Meta(description="for all types not named")] = Duration(0)
@@ -300,7 +327,7 @@ class TypeService(Table, frozen=True, kw_only=True):
     ] = {}
 
 
-class TableService(Table, frozen=True, kw_only=True):
+class TableService(TimedService, frozen=True, kw_only=True):
     """A time that grows with the routing table."""
 
     fixed: Annotated[Duration, Meta(description="for each message")] = Duration(0)
@@ -313,7 +340,7 @@ class TableService(Table, frozen=True, kw_only=True):
     ] = {}
 
 
-class WorkService(Table, frozen=True, kw_only=True):
+class WorkService(TimedService, frozen=True, kw_only=True):
     """A time for the work that a broker says it did, in the units of its protocol."""
 
     fixed: Annotated[Duration, Meta(description="for each message")] = Duration(0)
@@ -390,8 +417,8 @@ class Experiment(Table, frozen=True, kw_only=True):
         tuple[Measurement, ...],
         Meta(
             description="what to watch while it runs: traffic by time, misrouted events, causes,"
-            " brokers by time, tables and traffic by rounds; pruning measures one table and runs"
-            " nothing"
+            " brokers by time, lengths of destination lists, tables and traffic by rounds; pruning"
+            " measures one table and runs nothing"
         ),
     ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()

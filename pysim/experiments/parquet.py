@@ -135,6 +135,13 @@ _MORE: dict[str, dict[str, Any]] = {
         "name": pa.string(),
         "value": pa.float64(),
     },
+    "destination-lists": {
+        "source": pa.uint32(),
+        "target": pa.uint32(),
+        "type": pa.string(),
+        "first": pa.bool_(),
+        **dict.fromkeys(("length", "messages", "bytes"), pa.int64()),
+    },
     "filter-times": {
         "round": pa.int32(),
         "broker": pa.uint32(),
@@ -142,7 +149,7 @@ _MORE: dict[str, dict[str, Any]] = {
         "seconds": pa.float64(),
     },
 }
-"""Tables of runs that measure `brokers`, `rounds` or `pruning`.
+"""Tables of runs that measure `brokers`, `destinations`, `rounds` or `pruning`.
 
 Only `filter-times` depends on the machine.
 """
