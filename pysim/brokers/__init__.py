@@ -13,6 +13,7 @@ from pysim.brokers.covering import (
     NoCovering,
     SubscriptionPacking,
 )
+from pysim.brokers.destinations import DDbr
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
@@ -33,6 +34,7 @@ __all__ = [
     "REQUIRED",
     "ActiveCovering",
     "Broker",
+    "DDbr",
     "EventForwarding",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
@@ -64,5 +66,6 @@ for _broker in (
     LazyCovering,
     SubscriptionPacking,
     IncrementalUnsubscription,
+    DDbr,
 ):
     register(_broker)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pysim.brokers import protocols
 from pysim.experiments import schema
 from pysim.experiments.config import Config, ConfigError, Experiment, expand, load, plain, text
 from pysim.units import Duration, Rate
@@ -154,12 +155,8 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
         ),
         (
             {"protocol__name": "gossip"},
-            'protocol.name = "gossip" is not a known protocol;'
-            ' known are "event-forwarding", "subscription-forwarding",'
-            ' "timed-deferred-unsubscription", "notified-deferred-unsubscription",'
-            ' "informed-link-activation", "reconfiguration-path", "no-covering",'
-            ' "active-covering", "lazy-covering", "subscription-packing",'
-            ' "incremental-unsubscription"',
+            'protocol.name = "gossip" is not a known protocol; known are '
+            + ", ".join(f'"{name}"' for name in protocols()),
         ),
         (
             {"workload__kind": "pattern"},
