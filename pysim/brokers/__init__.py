@@ -27,6 +27,13 @@ from pysim.brokers.registry import (
     protocols,
     register,
 )
+from pysim.brokers.related import (
+    Drp,
+    EventFlooding,
+    LinkMatching,
+    Medym,
+    MulticastGroups,
+)
 from pysim.brokers.subscription_forwarding import SubscriptionForwarding
 from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 
@@ -35,11 +42,16 @@ __all__ = [
     "ActiveCovering",
     "Broker",
     "DDbr",
+    "Drp",
+    "EventFlooding",
     "EventForwarding",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
+    "LinkMatching",
     "LocalClients",
+    "Medym",
+    "MulticastGroups",
     "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
@@ -67,5 +79,10 @@ for _broker in (
     SubscriptionPacking,
     IncrementalUnsubscription,
     DDbr,
+    EventFlooding,
+    LinkMatching,
+    Medym,
+    Drp,
+    MulticastGroups,
 ):
     register(_broker)

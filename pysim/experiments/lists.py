@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from pysim.network.simulation import Simulation
-from pysim.network.transport import BrokerId
+from pysim.network.transport import BrokerId, DirectProtocol
 from pysim.network.world import World
 from pysim.wire import Envelope, Message
 
@@ -48,17 +48,26 @@ class DestinationLists:
             yield ListRow(*key, self._messages[key], self._bytes[key])
 
     def _watch(self, world: World) -> None:
-        send, own = world.send, world.id
-        messages, sizes = self._messages, self._bytes
+        send, send_direct = world.send, world.send_direct
 
         def noted(neighbor: BrokerId, item: Message | Envelope) -> None:
-            message = item.message if isinstance(item, Envelope) else item
-            destinations = getattr(message, "destinations", None)
-            if destinations is not None:
-                first = not isinstance(item, Envelope) or item.id[0] == own
-                key = own, neighbor, message.NAME, first, len(destinations)
-                messages[key] += 1
-                sizes[key] += len(_encode(destinations))
+            self._note(world.id, neighbor, item)
             send(neighbor, item)
 
+        def noted_direct(
+            broker: BrokerId, item: Message | Envelope, protocol: DirectProtocol = "tcp"
+        ) -> None:
+            self._note(world.id, broker, item)
+            send_direct(broker, item, protocol)
+
         world.send = noted
+        world.send_direct = noted_direct  # type: ignore[method-assign]
+
+    def _note(self, source: BrokerId, target: BrokerId, item: Message | Envelope) -> None:
+        message = item.message if isinstance(item, Envelope) else item
+        destinations = getattr(message, "destinations", None)
+        if destinations is not None:
+            first = not isinstance(item, Envelope) or item.id.origin == source
+            key = source, target, message.NAME, first, len(destinations)
+            self._messages[key] += 1
+            self._bytes[key] += len(_encode(destinations))

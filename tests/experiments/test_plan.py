@@ -3,6 +3,8 @@
 import itertools
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from pysim.experiments.config import ConfigError
 from pysim.experiments.maintenance import TreeMaintenance
 from pysim.network.faults import LinkBreak, LinkReplace, rehearse
+from pysim.network.transport import NANOSECONDS
 from pysim.network.world import LinkNotice
 from tests.experiments.files import SCRIPT, small_plan
 

@@ -116,7 +116,7 @@ class TreeEvent(Message, frozen=True):
 
 @message_type(109)
 class VectorEvent(Message, frozen=True):
-    """DRP and link matching: an event with its destinations as a bit vector of fixed size."""
+    """DRP: an event with its destinations as a bit vector of fixed size."""
 
     vector: bytes
     attributes: Attributes
