@@ -13,7 +13,12 @@ from pysim.brokers.covering import (
     NoCovering,
     SubscriptionPacking,
 )
-from pysim.brokers.destinations import DDbr
+from pysim.brokers.destinations import (
+    DDbr,
+    FilterBasedRouting,
+    GeneralFilterBasedRouting,
+    Merc,
+)
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
@@ -36,10 +41,13 @@ __all__ = [
     "Broker",
     "DDbr",
     "EventForwarding",
+    "FilterBasedRouting",
+    "GeneralFilterBasedRouting",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
     "LocalClients",
+    "Merc",
     "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
@@ -66,6 +74,9 @@ for _broker in (
     LazyCovering,
     SubscriptionPacking,
     IncrementalUnsubscription,
+    FilterBasedRouting,
+    GeneralFilterBasedRouting,
     DDbr,
+    Merc,
 ):
     register(_broker)
