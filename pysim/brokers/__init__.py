@@ -13,7 +13,12 @@ from pysim.brokers.covering import (
     NoCovering,
     SubscriptionPacking,
 )
-from pysim.brokers.destinations import DDbr
+from pysim.brokers.destinations import (
+    DDbr,
+    FilterBasedRouting,
+    GeneralFilterBasedRouting,
+    Merc,
+)
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
@@ -45,12 +50,15 @@ __all__ = [
     "Drp",
     "EventFlooding",
     "EventForwarding",
+    "FilterBasedRouting",
+    "GeneralFilterBasedRouting",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
     "LinkMatching",
     "LocalClients",
     "Medym",
+    "Merc",
     "MulticastGroups",
     "NoCovering",
     "NotifiedDeferredUnsubscription",
@@ -78,11 +86,14 @@ for _broker in (
     LazyCovering,
     SubscriptionPacking,
     IncrementalUnsubscription,
+    FilterBasedRouting,
+    GeneralFilterBasedRouting,
     DDbr,
     EventFlooding,
     LinkMatching,
     Medym,
     Drp,
     MulticastGroups,
+    Merc,
 ):
     register(_broker)

@@ -39,6 +39,7 @@ from pysim.network.faults import (
 )
 from pysim.network.host import CostModel
 from pysim.network.service import FasterCost, cost_model
+from pysim.network.simulation import places
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
 from pysim.network.world import LinkNotice
@@ -86,7 +87,7 @@ def prepare(config: Config) -> Plan:
 def _prepare(config: Config) -> Plan:
     experiment = config.experiment
     ground = Ground(experiment, config.folder)
-    _check_tree(experiment, ground)
+    _check_overlay(experiment, ground)
     _check_options(experiment)
     workload = _located(experiment, config.folder, ground.inputs)
     streams = Streams(experiment.seed)
@@ -105,14 +106,19 @@ def _sites(overlay: nx.Graph) -> tuple[Site, ...]:
     return tuple(Site(node.get("role"), node.get("region", node.get("domain"))) for node in nodes)
 
 
-def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
-    protocol = experiment.protocol.name
-    if not brokers.protocols()[protocol].needs_tree:
-        return
+def _check_overlay(experiment: tables.Experiment, ground: Ground) -> None:
+    """Refuse an overlay that the protocol cannot run on."""
+    name = experiment.protocol.name
+    protocol = brokers.protocols()[name]
     try:
-        topologies.require_tree(ground.overlay)
+        if protocol.needs_tree:
+            topologies.require_tree(ground.overlay)
     except topologies.TopologyError as error:
-        raise FieldError("", f"{error}, and {protocol} needs a tree") from None
+        raise FieldError("", f"{error}, and {name} needs a tree") from None
+    try:
+        protocol.check_overlay(places(ground.overlay))
+    except ValueError as error:
+        raise FieldError("topology", f"{error} (protocol {name})", bare=True) from None
 
 
 def _check_options(experiment: tables.Experiment) -> None:

@@ -5,6 +5,15 @@
 """
 
 from pysim.brokers.destinations.d_dbr import DDbr
+from pysim.brokers.destinations.fbr import FilterBasedRouting
+from pysim.brokers.destinations.fbr_general import GeneralFilterBasedRouting
+from pysim.brokers.destinations.merc import Merc
 from pysim.brokers.destinations.routing import DestinationRouting
 
-__all__ = ["DDbr", "DestinationRouting"]
+__all__ = [
+    "DDbr",
+    "DestinationRouting",
+    "FilterBasedRouting",
+    "GeneralFilterBasedRouting",
+    "Merc",
+]

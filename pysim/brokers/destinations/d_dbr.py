@@ -1,12 +1,13 @@
 """D-DBR: events are matched at their source and carry the brokers they are for (Sec. III).
 
 The matching layer is in `routing`, the multicasting layer in `multicast`: all brokers are one
-cluster.
+cluster. `self_organization` moves links to where events go.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
 
+from pysim.brokers.destinations.clusters import ClusterName
 from pysim.brokers.destinations.links import (
     MISSES,
     PERIOD,
@@ -14,13 +15,26 @@ from pysim.brokers.destinations.links import (
     Misses,
     Period,
     Watch,
+    watch_of,
 )
 from pysim.brokers.destinations.multicast import Updates
-from pysim.brokers.destinations.routing import ClusterName, DestinationRouting
+from pysim.brokers.destinations.routing import DestinationRouting
+from pysim.brokers.destinations.self_organization import (
+    MAX_DEGREE,
+    NEVER,
+    SLOT,
+    Cycle,
+    MaxDegree,
+    Plan,
+    SelfOrganization,
+    Slot,
+)
 from pysim.network.transport import BrokerId
 from pysim.network.world import World
+from pysim.wire import Envelope
+from pysim.wire.messages import OverlayAccept, OverlayPropose
 
-_ALL: ClusterName = 0
+_ALL = "all"
 
 
 class DDbr(DestinationRouting):
@@ -30,7 +44,12 @@ class DDbr(DestinationRouting):
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        _watch(options).check()
+        watch_of(options).check()
+        Plan(
+            options.get("cycle", NEVER),
+            options.get("max_degree", MAX_DEGREE),
+            options.get("slot", SLOT),
+        ).check()
 
     def __init__(
         self,
@@ -40,17 +59,46 @@ class DDbr(DestinationRouting):
         heartbeat: Period = PERIOD,
         misses: Misses = MISSES,
         updates: Updates = "numbered",
+        cycle: Cycle = NEVER,
+        max_degree: MaxDegree = MAX_DEGREE,
+        slot: Slot = SLOT,
     ) -> None:
         super().__init__(world, Watch(detection, heartbeat, misses), updates)
         self.join_cluster(_ALL)
+        multicast = self.clusters[_ALL].multicast
+        plan = Plan(cycle, max_degree, slot)
+        self._organization = SelfOrganization(world, multicast, plan, self._counters)
+
+    def start(self) -> None:
+        super().start()
+        self._organization.start()
 
     def cluster_of(self, neighbor: BrokerId) -> ClusterName | None:
         return _ALL
 
+    def _found(self, neighbor: BrokerId) -> None:
+        super()._found(neighbor)
+        self._organization.link_found(neighbor)
 
-def _watch(options: Mapping[str, Any]) -> Watch:
-    return Watch(
-        options.get("detection", "heartbeats"),
-        options.get("heartbeat", PERIOD),
-        options.get("misses", MISSES),
-    )
+    # Self-organization
+
+    def event_came(self, envelope: Envelope) -> None:
+        self._organization.count((envelope.origin,))
+
+    def event_goes(self, destinations: Sequence[BrokerId]) -> None:
+        self._organization.count(destinations)
+
+    def on_overlay_propose(self, sender: BrokerId, envelope: Envelope) -> None:
+        self._organization.proposed(sender, cast(OverlayPropose, envelope.message).gain)
+
+    def on_overlay_accept(self, sender: BrokerId, envelope: Envelope) -> None:
+        message = cast(OverlayAccept, envelope.message)
+        self._organization.accepted(sender, message.lose, message.dropped)
+
+    def on_overlay_commit(self, sender: BrokerId, envelope: Envelope) -> None:
+        self._organization.committed(sender)
+
+    def on_overlay_abort(self, sender: BrokerId, envelope: Envelope) -> None:
+        self._organization.refused(sender)
+
+    on_overlay_busy = on_overlay_abort

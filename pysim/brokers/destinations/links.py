@@ -9,9 +9,9 @@ dead one. A link that comes up while it is believed to be up was down in between
 closed on purpose is known to be gone at once, as with TCP's FIN.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pysim.network.transport import BrokerId
 from pysim.network.world import LinkNotice, World
@@ -48,6 +48,15 @@ class Watch:
     def latest(self) -> float:
         """How long a link can be dead, in seconds, before both its ends know it."""
         return (self.misses + 2) * self.period if self.detection == "heartbeats" else 0.0
+
+
+def watch_of(options: Mapping[str, Any]) -> Watch:
+    """How links are watched by a protocol's options; what is not said is as usual."""
+    return Watch(
+        options.get("detection", "heartbeats"),
+        options.get("heartbeat", PERIOD),
+        options.get("misses", MISSES),
+    )
 
 
 class LinkWatch:

@@ -150,11 +150,11 @@ class OverlayMap:
         """The shortest ways from this broker if some links were added and others removed."""
         adjacent = {broker: set(row) for broker, row in self.adjacency().items()}
         for a, b in removed:
-            adjacent[a].discard(b)
-            adjacent[b].discard(a)
+            adjacent.get(a, set()).discard(b)
+            adjacent.get(b, set()).discard(a)
         for a, b in added:
-            adjacent[a].add(b)
-            adjacent[b].add(a)
+            adjacent.setdefault(a, set()).add(b)
+            adjacent.setdefault(b, set()).add(a)
         return shortest_ways(adjacent, self.own)
 
     # What it takes

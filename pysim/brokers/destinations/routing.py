@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, cast
 
 from pysim.brokers.base import Broker
+from pysim.brokers.destinations.clusters import ClusterName
 from pysim.brokers.destinations.links import LinkWatch, Watch
 from pysim.brokers.destinations.multicast import Multicast
 from pysim.brokers.destinations.tables import Item, Table
@@ -42,7 +43,6 @@ from pysim.wire.messages import (
     Event,
 )
 
-ClusterName = int
 Withdrawal = AddressedUnadvertise | AddressedUnsubscribe
 
 
@@ -463,8 +463,8 @@ class DestinationRouting(Broker):
         self._work["routed-destinations"] = routed - self._routed
         self._routed = routed
         done = dict(self._work)
-        self._counters["publication-entries"] += self._work["publication-entries"]
-        self._counters["matching-entries"] += self._work["matching-entries"]
+        del self._work["routed-destinations"]  # these are counted already
+        self._counters.update(self._work)
         self._work.clear()
         return done
 
