@@ -366,9 +366,17 @@ class Service(Choice):
 
 
 class Sweep(dict[str, tuple[Any, ...]]):
-    """Lists of values by dotted key; a table within the table is a part of the key."""
+    """Lists of values by dotted key; a table within the table is a part of the key.
+
+    Several keys with commas between them change together: each value is then a list with one for
+    each of them.
+    """
 
     WHAT = "a table of lists"
+
+    def keys_apart(self) -> list[str]:
+        """All keys that change, one by one."""
+        return [each for key in self for each in _apart(key)]
 
     @classmethod
     def parse(cls, given: object) -> Self:
@@ -390,14 +398,26 @@ def _leaves(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _sweep_problem(key: str, values: object, others: Mapping[str, object]) -> str:
-    if key.partition(".")[0] in _NOT_SWEPT:
+def _apart(key: str) -> list[str]:
+    return [each.strip() for each in key.split(",")]
+
+
+def _sweep_problem(key: str, values: object, others: Iterable[str]) -> str:
+    keys = _apart(key)
+    if any(each.partition(".")[0] in _NOT_SWEPT for each in keys):
         return "cannot be swept"
     if not isinstance(values, list | tuple):
         return f"= {schema.shown(values)}: expected a list of values"
     if not values:
         return "has no values"
-    return "is there twice" if key in others else ""
+    if len(keys) > 1:
+        for value in values:
+            if not isinstance(value, list | tuple) or len(value) != len(keys):
+                problem = f"expected lists of {len(keys)} values, one for each key"
+                return f"has {schema.shown(value)}: {problem}"
+    known = [each for other in others for each in _apart(other)]
+    twice = len(set(keys)) < len(keys) or any(each in known for each in keys)
+    return "is there twice" if twice else ""
 
 
 class Experiment(Table, frozen=True, kw_only=True):
@@ -577,7 +597,11 @@ def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
 def _combinations(config: Config) -> Iterator[dict[str, object]]:
     sweep = config.experiment.sweep
     for values in itertools.product(*sweep.values()):
-        yield dict(zip(sweep, values, strict=True))
+        settings: dict[str, object] = {}
+        for key, value in zip(sweep, values, strict=True):
+            keys = _apart(key)
+            settings |= zip(keys, value if len(keys) > 1 else (value,), strict=True)
+        yield settings
 
 
 def _check_sweep(config: Config) -> None:
