@@ -108,6 +108,8 @@ class Probes:
         if self._samples is not None:
             self._samples.conclude()
             more["brokers"] = self._samples
+        if "lists" in self._asked:
+            more["lists"] = _lists(simulation)
         if "pruning" in self._asked:
             more |= _pruning(self._plan)
         return Measured(
@@ -124,6 +126,16 @@ class Probes:
 
             return RepeatedEvents()
         return None
+
+
+def _lists(simulation: Simulation) -> list[tuple[object, ...]]:
+    """How many events each broker sent with a list of which length."""
+    return [
+        (broker, length, messages)
+        for broker, host in sorted(simulation.hosts.items())
+        if host.agent is not None
+        for length, messages in sorted(host.agent.list_lengths().items())  # type: ignore[attr-defined]  # the plan asked for it
+    ]
 
 
 def _rounds(simulation: Simulation, plan: Plan) -> "Rounds":
