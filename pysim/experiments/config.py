@@ -28,9 +28,7 @@ from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
-Measurement = Literal[
-    "traffic", "misrouted", "causes", "brokers", "destinations", "rounds", "pruning"
-]
+Measurement = Literal["traffic", "misrouted", "causes", "brokers", "lists", "rounds", "pruning"]
 
 
 _MOST_RECONFIGURATIONS = 100_000

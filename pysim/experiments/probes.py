@@ -97,7 +97,7 @@ class Probes:
             self._traffic = Traffic(simulation.transport, duration)
         if "brokers" in self._asked:
             self._samples = BrokerSamples(simulation, duration)
-        if "destinations" in self._asked:
+        if "lists" in self._asked:
             self._lists = DestinationLists(simulation)
         if "rounds" in self._asked:
             self._rounds = _rounds(simulation, self._plan)
@@ -113,7 +113,7 @@ class Probes:
             self._samples.conclude()
             more["brokers"] = self._samples
         if self._lists is not None:
-            more["destination-lists"] = list(self._lists.rows())
+            more["lists"] = list(self._lists.rows())
         if "pruning" in self._asked:
             more |= _pruning(self._plan)
         return Measured(

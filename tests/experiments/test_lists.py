@@ -63,10 +63,10 @@ def test_lists_are_counted_by_link_type_and_length(
             tmp_path / f"run{len(measure)}",
             "x",
         )
-        for measure in (["destinations"], [])
+        for measure in (["lists"], [])
     ]
     assert outcomes[0].fingerprint == outcomes[1].fingerprint
-    table = pq.read_table(tmp_path / "run1" / "tables" / "destination-lists.parquet")
+    table = pq.read_table(tmp_path / "run1" / "tables" / "lists.parquet")
     kind, each = "addressed-event", 3  # bytes of an id above 255
     assert [tuple(row.values()) for row in table.to_pylist()] == [
         (0, 1, kind, True, 4, 2, 2 * (1 + 4 * each)),

@@ -5,7 +5,9 @@ cluster; Alg. 3 of MERC is what `_other` clusters are for, and does nothing wher
 What is settled beyond the paper:
 
 - Each subscription of each client is an item of its own, under the id of the message that its
-  broker made; that id stays when an edge broker puts its own number in the place of the source.
+  broker made. An edge broker that passes an item on puts its own number in the place of the source
+  and an id of its own in the place of the id: if it forgets everything and passes the same item on
+  again, that is a new one to all who were told that the old one is gone.
 - Inserting is idempotent by id. A withdrawal goes to whoever was told, and leaves a tombstone: it
   may overtake what it withdraws. Ids are never reused.
 - A subscription is kept where an advertisement that its holder announced intersects it. When that
@@ -21,7 +23,7 @@ What is settled beyond the paper:
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, cast
 
 from pysim.brokers.base import Broker
@@ -320,7 +322,7 @@ class DestinationRouting(Broker):
 
     def _retract_advertisement(self, home: Cluster | None, item: Item) -> None:
         """Withdraw an advertisement, and drop subscriptions that were there for it alone."""
-        self._retract(home, item, AddressedUnadvertise((), item.id))
+        self._retract(home, item, AddressedUnadvertise)
         for cluster in self._other(home):
             for wanted in cluster.subscriptions.intersecting(item.filter):
                 if not self._is_announced(cluster, wanted.filter):
@@ -354,7 +356,7 @@ class DestinationRouting(Broker):
             self.clients.remove(client, filter)
             self._work["unsubscription-entries"] += len(self.subscriptions)
             self.subscriptions.remove(item)
-            self._retract(None, item, AddressedUnsubscribe((), item.id))
+            self._retract(None, item, AddressedUnsubscribe)
 
     def on_addressed_subscribe(self, sender: BrokerId, envelope: Envelope) -> None:
         cluster = self._from(sender)
@@ -388,7 +390,7 @@ class DestinationRouting(Broker):
 
     def _forget_subscription(self, cluster: Cluster, item: Item) -> None:
         cluster.subscriptions.remove(item)
-        self._retract(cluster, item, AddressedUnsubscribe((), item.id))
+        self._retract(cluster, item, AddressedUnsubscribe)
 
     def _spread_subscription(self, home: Cluster | None, item: Item) -> None:
         for cluster in self._other(home):
@@ -410,7 +412,8 @@ class DestinationRouting(Broker):
     # Telling
 
     def _new_item(self, message: Message, filter: Filter) -> Item:
-        return Item(self.world.originate(message).id, filter, self.world.id)
+        id = self.world.originate(message).id
+        return Item(id, filter, self.world.id, id)
 
     def _tell(
         self,
@@ -421,10 +424,17 @@ class DestinationRouting(Broker):
     ) -> None:
         if to:
             item.told = (*item.told, *(broker for broker in to if broker not in item.told))
-            cluster.multicast.tell(message, item.id, to)
+            if item.name is None:
+                item.name = self.world.originate(message).id
+            cluster.multicast.tell(message, item.name, to)
 
-    def _retract(self, home: Cluster | None, item: Item, withdrawal: Withdrawal) -> None:
+    def _retract(
+        self, home: Cluster | None, item: Item, kind: Callable[[tuple[()], MessageId], Withdrawal]
+    ) -> None:
         """Withdraw an item from whoever was told of it, or will be reachable again."""
+        if item.name is None:
+            return
+        withdrawal = kind((), item.name)
         for cluster in self._other(home):
             map = cluster.multicast.map
             told = sorted(broker for broker in item.told if broker in map.brokers())

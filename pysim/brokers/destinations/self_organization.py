@@ -10,7 +10,8 @@ It must not know filters. What is settled beyond the paper:
   and answers others with BUSY; whatever does not come in time ends it.
 - Gain and loss count events by source and destination, over the current cycle and the one before.
 - A link without which a broker cannot be reached has an infinite loss. Whoever proposes looks at
-  both drops and the new link together: if anybody were cut off, it aborts.
+  both drops and the new link together, and gives up the link that it loses least by among those
+  after which nobody is cut off; if there is none, it aborts.
 - Make before break: the new link is announced, a moment later the old ones are not used any more,
   and then they are closed, when nothing is on them. In between a broker has one link too many.
 """
@@ -66,7 +67,6 @@ class _Handshake:
     stage: Literal["proposed", "accepted", "opening", "closing"]
     dropped: BrokerId | None
     gain: float = 0.0
-    lose: float = 0.0
 
 
 class SelfOrganization:
@@ -118,9 +118,8 @@ class SelfOrganization:
         if found is None:
             return
         gain, peer = found
-        lose, dropped = self._least_lose()
-        if gain > lose:
-            self._begin(_Handshake(peer, "proposed", dropped, gain, lose), self._plan.slot / 4)
+        if gain > self._loses()[0][0]:
+            self._begin(_Handshake(peer, "proposed", None, gain), self._plan.slot / 4)
             self._counters["proposals"] += 1
             self._world.send_direct(peer, OverlayPropose(gain))
 
@@ -135,18 +134,20 @@ class SelfOrganization:
         gain, broker = max(gains, default=(0.0, 0))
         return (gain, -broker) if gain > 0 else None
 
-    def _least_lose(self) -> tuple[float, BrokerId | None]:
-        """The paper's MinLose, and the link that is to go for a new one."""
+    def _loses(self) -> list[tuple[float, BrokerId | None]]:
+        """What a new link costs, with the link that is to go for it; the first is MinLose."""
         map, own = self._multicast.map, self._world.id
         neighbors = sorted(map.row(own))
         if len(neighbors) < self._plan.max_degree:
-            return 0.0, None
-        loses = []
+            return [(0.0, None)]
+        loses: list[tuple[float, BrokerId | None]] = []
         for neighbor in neighbors:
             without = map.changed(removed=[(own, neighbor)]).distances
-            if neighbor in without:
-                loses.append((self._rate(neighbor) * (without[neighbor] - 1), neighbor))
-        return min(loses, default=(math.inf, None))
+            farther = without.get(neighbor, math.inf) - 1
+            loses.append(
+                (self._rate(neighbor) * farther if farther < math.inf else farther, neighbor)
+            )
+        return sorted(loses)
 
     def _rate(self, broker: BrokerId) -> float:
         """Events a second between this broker and another one."""
@@ -159,7 +160,7 @@ class SelfOrganization:
         if self._handshake is not None:
             self._world.send_direct(sender, OverlayBusy())
             return
-        lose, dropped = self._least_lose()
+        lose, dropped = self._loses()[0]
         if math.isinf(lose) or gain <= lose or sender in self._multicast.up:
             self._world.send_direct(sender, OverlayAbort())
             return
@@ -170,12 +171,14 @@ class SelfOrganization:
         mine = self._in_stage(sender, "proposed")
         if mine is None:
             self._world.send_direct(sender, OverlayAbort())
-        elif mine.gain > mine.lose + lose and self._keeps_all(mine, dropped):
-            self._begin(_Handshake(sender, "opening", mine.dropped), self._plan.slot / 2)
-            self._world.send_direct(sender, OverlayCommit(mine.dropped))
-        else:
-            self._world.send_direct(sender, OverlayAbort())
-            self._end("aborted")
+            return
+        for own_lose, own_dropped in self._loses():
+            if mine.gain > own_lose + lose and self._keeps_all(sender, own_dropped, dropped):
+                self._begin(_Handshake(sender, "opening", own_dropped), self._plan.slot / 2)
+                self._world.send_direct(sender, OverlayCommit(own_dropped))
+                return
+        self._world.send_direct(sender, OverlayAbort())
+        self._end("aborted")
 
     def committed(self, sender: BrokerId) -> None:
         mine = self._in_stage(sender, "accepted")
@@ -191,12 +194,11 @@ class SelfOrganization:
         if mine is not None and mine.peer == sender and mine.stage != "closing":
             self._end("refused")
 
-    def _keeps_all(self, mine: _Handshake, dropped: BrokerId | None) -> bool:
+    def _keeps_all(self, peer: BrokerId, here: BrokerId | None, there: BrokerId | None) -> bool:
         """Whether everybody can be reached with the new link and without those that go for it."""
         own, map = self._world.id, self._multicast.map
-        ends = ((own, mine.dropped), (mine.peer, dropped))
-        removed = [(end, other) for end, other in ends if other is not None]
-        after = map.changed(added=[(own, mine.peer)], removed=removed)
+        removed = [(end, o) for end, o in ((own, here), (peer, there)) if o is not None]
+        after = map.changed(added=[(own, peer)], removed=removed)
         return after.first_hops.keys() >= map.reachable()
 
     # Execution

@@ -15,10 +15,14 @@ from pysim.wire import MessageId
 class Item:
     """An advertisement or a subscription: whose it is, and which brokers were told of it."""
 
-    __slots__ = ("filter", "id", "source", "told")
+    __slots__ = ("filter", "id", "name", "source", "told")
 
-    def __init__(self, id: MessageId, filter: Filter, source: BrokerId) -> None:
+    def __init__(
+        self, id: MessageId, filter: Filter, source: BrokerId, name: MessageId | None = None
+    ) -> None:
         self.id = id
+        self.name = name
+        """The id under which this broker tells others of it; None as long as it told nobody."""
         self.filter = filter
         self.source = source
         """The broker that it came from, for its clients or, at a cluster's edge, for others."""
