@@ -9,7 +9,7 @@ from analysis.reproduction.measures import number, ratio
 FBR, DDBR, MERC = THREE = ("FBR", "D-DBR", "MERC")
 BROKERS, DEGREE = "topology.brokers", "topology.degree"
 RATE, MATCHING, DESTINATIONS = "workload.rate", "workload.matching", "workload.destinations"
-PAYLOAD, FAILED, MAX_DEGREE = "workload.payload", "faults.0.share", "protocol.max_degree"
+PAYLOAD, FAILED, MAX_DEGREE = "workload.payload", "faults[0].share", "protocol.max_degree"
 
 _CLUSTERS = {"kind": "clusters", "clusters": 6, "size": 5, "degree": 5.0}
 _FLAT = {"kind": "random-graph", "brokers": 30, "degree": 5.0}
