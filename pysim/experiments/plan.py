@@ -135,8 +135,6 @@ def _check_measures(experiment: tables.Experiment, workload: Workload) -> None:
         if not hasattr(protocol, "stored"):
             problem = f'"{measure}" needs brokers with a table of subscriptions'
             raise FieldError("measure", problem)
-    if "lists" in experiment.measure and not hasattr(protocol, "list_lengths"):
-        raise FieldError("measure", '"lists" needs brokers that send lists of destinations')
     if "pruning" in experiment.measure:
         optimize: Optimize = experiment.protocol.table()["optimize"]
         if "post-pruning" not in optimize.by or not optimize.share:

@@ -129,13 +129,12 @@ class Probes:
 
 
 def _lists(simulation: Simulation) -> list[tuple[object, ...]]:
-    """How many events each broker sent with a list of which length."""
-    return [
-        (broker, length, messages)
-        for broker, host in sorted(simulation.hosts.items())
-        if host.agent is not None
-        for length, messages in sorted(host.agent.list_lengths().items())  # type: ignore[attr-defined]  # the plan asked for it
-    ]
+    """How many events each broker sent with a list of which length; none if it has no lists."""
+    rows: list[tuple[object, ...]] = []
+    for broker, host in sorted(simulation.hosts.items()):
+        lengths: Counter[int] = getattr(host.agent, "list_lengths", Counter)()
+        rows += [(broker, length, messages) for length, messages in sorted(lengths.items())]
+    return rows
 
 
 def _rounds(simulation: Simulation, plan: Plan) -> "Rounds":

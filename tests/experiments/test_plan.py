@@ -120,10 +120,6 @@ def refusal(folder: Path, **settings: object) -> str:
             "protocol: misses(=0) should be >= 1",
         ),
         (
-            {"measure": ["lists"]},
-            'measure = ["lists"]: "lists" needs brokers that send lists of destinations',
-        ),
-        (
             {"topology": {"file": "nope.graphml"}},
             "topology.file: cannot read {folder}/nope.graphml: No such file or directory",
         ),
