@@ -86,9 +86,12 @@ class SelfOrganization:
         self._limit: Timer | None = None
 
     def start(self) -> None:
-        """Act in each cycle but the first, in which there is nothing to go by."""
+        """Act in each cycle but the first, in which there is nothing to go by.
+
+        The slots are known when the others are, so a broker looks for its own half a cycle later.
+        """
         if self._plan.cycle:
-            self._world.schedule(self._until_turn(), self._turn)
+            self._world.schedule(self._plan.cycle / 2, self._await_turn)
 
     def count(self, brokers: Iterable[BrokerId]) -> None:
         """An event went to brokers, or came from one."""
@@ -105,12 +108,15 @@ class SelfOrganization:
         share = brokers.index(self._world.id) / len(brokers)
         return begin + share * cycle - self._world.now
 
+    def _await_turn(self) -> None:
+        self._world.schedule(self._until_turn(), self._turn)
+
     def _turn(self) -> None:
         if self._handshake is None:
             self._propose()
         self._events_before, self._since_before = self._events, self._since
         self._events, self._since = Counter(), self._world.now
-        self._world.schedule(self._until_turn(), self._turn)
+        self._await_turn()
 
     def _propose(self) -> None:
         """Evaluation: the candidate that gains most, if it gains more than it costs here."""
