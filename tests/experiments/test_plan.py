@@ -113,6 +113,16 @@ def refusal(folder: Path, **settings: object) -> str:
             'service: unknown message type "evnt" in a cost model; did you mean "event"?',
         ),
         (
+            {"protocol__name": "merc"},
+            "topology: broker 0 belongs to no cluster: its topology needs the attribute"
+            ' "cluster" at brokers or links, as the kinds "clusters" and "cluster-line" have it'
+            " (protocol merc)",
+        ),
+        (
+            {"protocol": {"name": "d-dbr", "misses": 0}},
+            "protocol: misses(=0) should be >= 1",
+        ),
+        (
             {"topology": {"file": "nope.graphml"}},
             "topology.file: cannot read {folder}/nope.graphml: No such file or directory",
         ),

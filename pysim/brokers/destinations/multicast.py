@@ -181,6 +181,7 @@ class Multicast:
             if neighbor != sender:
                 self._transmit(neighbor, envelope)
         if before is not None and before[0] < update.incarnation:
+            self._forget_sent(broker)
             self._upper.restarted(self, broker)
             self._reached.discard(broker)
         if not row <= set(update.neighbors):
@@ -245,6 +246,16 @@ class Multicast:
         while self._sent and self._sent[0].time < oldest:
             self._sent.popleft()
         return list(self._sent)
+
+    def _forget_sent(self, broker: BrokerId) -> None:
+        """What a broker was sent before it forgot everything is not to be repeated."""
+        kept = [
+            msgspec.structs.replace(
+                sent, destinations=[b for b in sent.destinations if b != broker]
+            )
+            for sent in self._remembered()
+        ]
+        self._sent = deque(sent for sent in kept if sent.destinations)
 
     # Messages
 

@@ -186,7 +186,6 @@ class DestinationRouting(Broker):
     def restarted(self, multicast: Multicast, broker: BrokerId) -> None:
         """A broker has forgotten everything: so is what came from it, and that it was told."""
         cluster = next(c for c in self.clusters.values() if c.multicast is multicast)
-        cluster.owed.pop(broker, None)
         for item in self._told_items():
             if broker in item.told:
                 item.told = tuple(other for other in item.told if other != broker)

@@ -25,7 +25,7 @@ from typing import Annotated, Literal
 from pysim.brokers.destinations.multicast import Multicast
 from pysim.network.transport import BrokerId
 from pysim.network.world import Timer, World
-from pysim.units import Span
+from pysim.units import Duration
 from pysim.wire.messages import (
     OverlayAbort,
     OverlayAccept,
@@ -34,13 +34,13 @@ from pysim.wire.messages import (
     OverlayPropose,
 )
 
-Cycle = Annotated[Span, "time T of a cycle of self-organization; 0 s: the overlay stays as it is"]
+Cycle = Annotated[Duration, "time T of a cycle of self-organization; 0 s: the overlay stays"]
 MaxDegree = Annotated[int, "links that a broker maintains at most, of its own will"]
-Slot = Annotated[Span, "time for a change of the overlay until everybody knows it"]
+Slot = Annotated[Duration, "time for a change of the overlay until everybody knows it"]
 
-NEVER = Span(0.0)
+NEVER = Duration(0.0)
 MAX_DEGREE = 8
-SLOT = Span(1.0)
+SLOT = Duration(1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,12 @@ class SelfOrganization:
         self._limit: Timer | None = None
 
     def start(self) -> None:
-        """Act in each cycle but the first, in which there is nothing to go by."""
+        """Act in each cycle but the first, in which there is nothing to go by.
+
+        The slots are known when the others are, so a broker looks for its own half a cycle later.
+        """
         if self._plan.cycle:
-            self._world.schedule(self._until_turn(), self._turn)
+            self._world.schedule(self._plan.cycle / 2, self._await_turn)
 
     def count(self, brokers: Iterable[BrokerId]) -> None:
         """An event went to brokers, or came from one."""
@@ -105,12 +108,15 @@ class SelfOrganization:
         share = brokers.index(self._world.id) / len(brokers)
         return begin + share * cycle - self._world.now
 
+    def _await_turn(self) -> None:
+        self._world.schedule(self._until_turn(), self._turn)
+
     def _turn(self) -> None:
         if self._handshake is None:
             self._propose()
         self._events_before, self._since_before = self._events, self._since
         self._events, self._since = Counter(), self._world.now
-        self._world.schedule(self._until_turn(), self._turn)
+        self._await_turn()
 
     def _propose(self) -> None:
         """Evaluation: the candidate that gains most, if it gains more than it costs here."""

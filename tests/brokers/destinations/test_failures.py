@@ -112,8 +112,9 @@ def write(author: Careful, steps: int, gaps: tuple[int, ...], letters: str) -> M
     author.write(6, (1,), "aas")
     for _ in range(steps):
         if author.random.random() < 0.35:
+            author.wait(1)  # at one moment, what clients do and what goes wrong have no order
             misfortune.strike()
-            author.wait(author.random.choice(gaps))
+            author.wait(1 + author.random.choice(gaps))
         else:
             author.write(1, gaps, "asssuuppw")
     author.wait(NOTICED)

@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pysim.network import NANOSECONDS, BrokerCrash, BrokerRestart, Simulation
+from pysim.wire import Envelope
+from pysim.wire.messages import OverlayPropose
 from pysim.workloads.operations import Operation
 
 from . import stage
@@ -94,6 +96,23 @@ def test_a_link_is_made_between_brokers_that_talk_and_one_that_is_not_used_goes(
     assert counters["handshakes-organized"] == 2
     assert counters["no-route"] == counters["dead-link-messages"] == 0
     stage.check_maps(run)
+
+
+def test_brokers_propose_one_after_the_other_in_slots_of_their_own():
+    overlay = nx.cycle_graph(8)
+    run = simulate(overlay, [(b, (b + 4) % 8) for b in overlay], max_degree=3, until=12)
+    moments: list[tuple[int, int]] = []
+    send_direct = run.transport.send_direct
+
+    def noted(source: int, target: int, frame: bytes, protocol: Any) -> None:
+        if Envelope.open(frame).type == OverlayPropose.CODE:
+            moments.append((run.transport.now // MS, source))
+        send_direct(source, target, frame, protocol)
+
+    run.transport.send_direct = noted  # type: ignore[method-assign]
+    run.run(8)
+    assert moments == [(4000 + 500 * broker, broker) for broker in range(4)]
+    assert totals(run)["handshakes-refused"] == 0
 
 
 def test_a_bridge_is_never_given_up():
