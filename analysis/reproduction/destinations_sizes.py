@@ -30,10 +30,10 @@ def compared(value: str, protocol: str, of: str, at: Mapping[str, Any] | None = 
 
 
 def on_line(brokers: Sequence[int] = (1, 4, 10)) -> dict[str, Any]:
-    """A sixth of the events of a line, and fewer lengths of it."""
+    """A twelfth of the events of a line, and fewer lengths of it."""
     return {
-        "duration": "28 s",
-        "workload.publish_stop": "25 s",
+        "duration": "23 s",
+        "workload.publish_stop": "20 s",
         "sweep": {BROKERS: list(brokers)},
     }
 
