@@ -39,6 +39,14 @@ _COLORS = {
     "packing": "green",
     "incremental": "blue",
     "no covering": "slate",
+    "FBR": "vermillion",
+    "D-DBR": "blue",
+    "MERC": "green",
+    "EF": "sky",
+    "link matching": "slate",
+    "MEDYM": "orange",
+    "DRP": "yellow",
+    "MBR": "muted",
 }
 _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")

@@ -25,6 +25,15 @@ LABELS = {
     "lazy-covering": "lazy",
     "subscription-packing": "packing",
     "incremental-unsubscription": "incremental",
+    "fbr": "FBR",
+    "fbr-general": "FBR",
+    "d-dbr": "D-DBR",
+    "merc": "MERC",
+    "event-flooding": "EF",
+    "link-matching": "link matching",
+    "medym": "MEDYM",
+    "drp": "DRP",
+    "multicast-groups": "MBR",
 }
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""

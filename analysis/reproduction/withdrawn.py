@@ -61,7 +61,9 @@ def covering_curves(run: FinishedRun) -> dict[str, Curve]:
 
 
 def _measures_brokers(run: FinishedRun) -> bool:
-    return "brokers" in run.manifest["config"].get("measure", ())
+    """Whether it did; the runs of `addressed` did so too, on overlays that are no trees."""
+    config = run.manifest["config"]
+    return "brokers" in config.get("measure", ()) and config["workload"]["kind"] != "stock"
 
 
 class _Source:

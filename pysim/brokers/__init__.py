@@ -13,6 +13,12 @@ from pysim.brokers.covering import (
     NoCovering,
     SubscriptionPacking,
 )
+from pysim.brokers.destinations import (
+    DDbr,
+    FilterBasedRouting,
+    GeneralFilterBasedRouting,
+    Merc,
+)
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
@@ -26,6 +32,13 @@ from pysim.brokers.registry import (
     protocols,
     register,
 )
+from pysim.brokers.related import (
+    Drp,
+    EventFlooding,
+    LinkMatching,
+    Medym,
+    MulticastGroups,
+)
 from pysim.brokers.subscription_forwarding import SubscriptionForwarding
 from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 
@@ -33,11 +46,20 @@ __all__ = [
     "REQUIRED",
     "ActiveCovering",
     "Broker",
+    "DDbr",
+    "Drp",
+    "EventFlooding",
     "EventForwarding",
+    "FilterBasedRouting",
+    "GeneralFilterBasedRouting",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
+    "LinkMatching",
     "LocalClients",
+    "Medym",
+    "Merc",
+    "MulticastGroups",
     "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
@@ -64,5 +86,14 @@ for _broker in (
     LazyCovering,
     SubscriptionPacking,
     IncrementalUnsubscription,
+    FilterBasedRouting,
+    GeneralFilterBasedRouting,
+    DDbr,
+    EventFlooding,
+    LinkMatching,
+    Medym,
+    Drp,
+    MulticastGroups,
+    Merc,
 ):
     register(_broker)

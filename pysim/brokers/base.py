@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 from pysim.brokers.clients import LocalClients
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
-from pysim.network.world import ClientId, LinkNotice, Replacement, World
+from pysim.network.world import ClientId, LinkNotice, Place, Replacement, World
 from pysim.wire import Envelope, message_types, type_name
 from pysim.wire.envelope import receive_by_type
 from pysim.wire.messages import Event
@@ -43,6 +43,10 @@ class Broker:
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
         """Raise ValueError if options do not go together; before anything runs."""
+
+    @classmethod
+    def check_overlay(cls, places: Mapping[BrokerId, Place]) -> None:
+        """Raise ValueError if brokers cannot live at these places; before anything runs."""
 
     def __init__(self, world: World) -> None:
         self.world = world

@@ -28,7 +28,7 @@ from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
-Measurement = Literal["traffic", "misrouted", "causes", "brokers", "rounds", "pruning"]
+Measurement = Literal["traffic", "misrouted", "causes", "brokers", "lists", "rounds", "pruning"]
 
 
 _MOST_RECONFIGURATIONS = 100_000
@@ -247,6 +247,20 @@ class BrokerRestart(BrokerCrash, frozen=True, kw_only=True):
     """A crashed broker comes back with the links it had."""
 
 
+class BrokerFailures(Table, frozen=True, kw_only=True):
+    """A share of all brokers crashes at once; which ones, the seed and the overlay decide."""
+
+    time: Annotated[Duration, Meta(description="when it happens")]
+    share: Annotated[Share, Meta(description="share of the brokers")]
+
+
+class LinkFailures(Table, frozen=True, kw_only=True):
+    """A share of all links is cut at once; which ones, the seed and the overlay decide."""
+
+    time: Annotated[Duration, Meta(description="when it happens")]
+    share: Annotated[Share, Meta(description="share of the links of the beginning")]
+
+
 class Reconfigurations(Table, frozen=True, kw_only=True):
     """Random links are replaced at a constant rate, as the reconfiguration paper's are.
 
@@ -283,6 +297,8 @@ class Fault(Choice):
             "link-replace": LinkReplacement,
             "broker-crash": BrokerCrash,
             "broker-restart": BrokerRestart,
+            "broker-failures": BrokerFailures,
+            "link-failures": LinkFailures,
             "reconfigurations": Reconfigurations,
         }
 
@@ -291,7 +307,16 @@ class NoService(Table, frozen=True, kw_only=True):
     """A broker needs no time."""
 
 
-class TypeService(Table, frozen=True, kw_only=True):
+class TimedService(Table, frozen=True, kw_only=True):
+    """What all models share in which a broker needs time."""
+
+    speed: Annotated[
+        dict[str, Annotated[float, Meta(gt=0, le=1e6)]] | None,
+        Meta(description="how many times as fast brokers of a role of the overlay are"),
+    ] = None
+
+
+class TypeService(TimedService, frozen=True, kw_only=True):
     """A fixed time for each type of message."""
 
     default: Annotated[Duration, Meta(description="for all types not named")] = Duration(0)
@@ -300,7 +325,7 @@ class TypeService(Table, frozen=True, kw_only=True):
     ] = {}
 
 
-class TableService(Table, frozen=True, kw_only=True):
+class TableService(TimedService, frozen=True, kw_only=True):
     """A time that grows with the routing table."""
 
     fixed: Annotated[Duration, Meta(description="for each message")] = Duration(0)
@@ -313,7 +338,7 @@ class TableService(Table, frozen=True, kw_only=True):
     ] = {}
 
 
-class WorkService(Table, frozen=True, kw_only=True):
+class WorkService(TimedService, frozen=True, kw_only=True):
     """A time for the work that a broker says it did, in the units of its protocol."""
 
     fixed: Annotated[Duration, Meta(description="for each message")] = Duration(0)
@@ -339,9 +364,17 @@ class Service(Choice):
 
 
 class Sweep(dict[str, tuple[Any, ...]]):
-    """Lists of values by dotted key; a table within the table is a part of the key."""
+    """Lists of values by dotted key; a table within the table is a part of the key.
+
+    Several keys with commas between them change together: each value is then a list with one for
+    each of them.
+    """
 
     WHAT = "a table of lists"
+
+    def keys_apart(self) -> list[str]:
+        """All keys that change, one by one."""
+        return [each for key in self for each in _apart(key)]
 
     @classmethod
     def parse(cls, given: object) -> Self:
@@ -363,14 +396,26 @@ def _leaves(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _sweep_problem(key: str, values: object, others: Mapping[str, object]) -> str:
-    if key.partition(".")[0] in _NOT_SWEPT:
+def _apart(key: str) -> list[str]:
+    return [each.strip() for each in key.split(",")]
+
+
+def _sweep_problem(key: str, values: object, others: Iterable[str]) -> str:
+    keys = _apart(key)
+    if any(each.partition(".")[0] in _NOT_SWEPT for each in keys):
         return "cannot be swept"
     if not isinstance(values, list | tuple):
         return f"= {schema.shown(values)}: expected a list of values"
     if not values:
         return "has no values"
-    return "is there twice" if key in others else ""
+    if len(keys) > 1:
+        for value in values:
+            if not isinstance(value, list | tuple) or len(value) != len(keys):
+                problem = f"expected lists of {len(keys)} values, one for each key"
+                return f"has {schema.shown(value)}: {problem}"
+    known = [each for other in others for each in _apart(other)]
+    twice = len(set(keys)) < len(keys) or any(each in known for each in keys)
+    return "is there twice" if twice else ""
 
 
 class Experiment(Table, frozen=True, kw_only=True):
@@ -390,8 +435,8 @@ class Experiment(Table, frozen=True, kw_only=True):
         tuple[Measurement, ...],
         Meta(
             description="what to watch while it runs: traffic by time, misrouted events, causes,"
-            " brokers by time, tables and traffic by rounds; pruning measures one table and runs"
-            " nothing"
+            " brokers by time, lengths of destination lists, tables and traffic by rounds; pruning"
+            " measures one table and runs nothing"
         ),
     ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()
@@ -550,7 +595,11 @@ def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
 def _combinations(config: Config) -> Iterator[dict[str, object]]:
     sweep = config.experiment.sweep
     for values in itertools.product(*sweep.values()):
-        yield dict(zip(sweep, values, strict=True))
+        settings: dict[str, object] = {}
+        for key, value in zip(sweep, values, strict=True):
+            keys = _apart(key)
+            settings |= zip(keys, value if len(keys) > 1 else (value,), strict=True)
+        yield settings
 
 
 def _check_sweep(config: Config) -> None:

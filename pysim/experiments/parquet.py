@@ -135,6 +135,13 @@ _MORE: dict[str, dict[str, Any]] = {
         "name": pa.string(),
         "value": pa.float64(),
     },
+    "lists": {
+        "source": pa.uint32(),
+        "target": pa.uint32(),
+        "type": pa.string(),
+        "first": pa.bool_(),
+        **dict.fromkeys(("length", "messages", "bytes"), pa.int64()),
+    },
     "filter-times": {
         "round": pa.int32(),
         "broker": pa.uint32(),
@@ -142,7 +149,7 @@ _MORE: dict[str, dict[str, Any]] = {
         "seconds": pa.float64(),
     },
 }
-"""Tables of runs that measure `brokers`, `rounds` or `pruning`.
+"""Tables of runs that measure `brokers`, `lists`, `rounds` or `pruning`.
 
 Only `filter-times` depends on the machine.
 """
@@ -153,8 +160,8 @@ def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directo
     observer, transport = simulation.observer, simulation.transport
     rows: dict[str, Iterable[Sequence[object]]] = {
         "links": _links(plan),
-        "wires": _wires(plan),
-        "changes": _changes(plan),
+        "wires": _wires(plan, simulation),
+        "changes": _changes(plan, simulation),
         "events": ((*row.id, *row[1:]) for row in observer.events),
         "deliveries": observer.deliveries,
         "missing": ((*event, broker, client) for event, broker, client in observer.missing()),
@@ -193,14 +200,14 @@ def _links(plan: Plan) -> Iterator[tuple[object, ...]]:
         yield a, b, plan.ground.way(a, b).delay, plan.ground.link(a, b).rate
 
 
-def _wires(plan: Plan) -> Iterator[tuple[object, ...]]:
+def _wires(plan: Plan, simulation: Simulation) -> Iterator[tuple[object, ...]]:
     """What packets cross, by the names that captures have: links, or the underlay's lines.
 
     A line of a latency matrix leads from its host to everyone, so it has one end and no delay.
     """
     underlay = plan.ground.underlay
     if underlay is None:
-        for a, b in sorted(_pairs_ever_linked(plan)):
+        for a, b in sorted(_pairs_ever_linked(plan, simulation)):
             link = plan.ground.link(a, b)
             yield f"b{a}", f"b{b}", link.delay, link.rate
     elif isinstance(underlay.network, LatencyMatrix):
@@ -215,9 +222,10 @@ def _wires(plan: Plan) -> Iterator[tuple[object, ...]]:
             yield f"b{broker}", f"r{home}", underlay.access.delay, underlay.access.rate
 
 
-def _pairs_ever_linked(plan: Plan) -> set[tuple[int, int]]:
-    created = ((step.a, step.b) for step in in_order(plan.faults) if isinstance(step, LinkCreate))
-    return {(min(pair), max(pair)) for pair in (*plan.ground.overlay.edges, *created)}
+def _pairs_ever_linked(plan: Plan, simulation: Simulation) -> set[tuple[int, int]]:
+    created = [(s.a, s.b) for s in in_order(plan.faults) if isinstance(s, LinkCreate)]
+    asked = [(change.a, change.b) for change in simulation.link_changes]
+    return {(min(pair), max(pair)) for pair in (*plan.ground.overlay.edges, *created, *asked)}
 
 
 def _agents(simulation: Simulation) -> Iterator[tuple[object, ...]]:
@@ -228,7 +236,21 @@ def _agents(simulation: Simulation) -> Iterator[tuple[object, ...]]:
                 yield broker, side, type_name(code), messages, size
 
 
-def _changes(plan: Plan) -> Iterator[tuple[object, ...]]:
+def _changes(plan: Plan, simulation: Simulation) -> list[tuple[object, ...]]:
+    """What went wrong on purpose, and what agents asked for, by time."""
+    asked = [
+        (change.time, "create" if change.opened else "break", change.a, change.b, None, None)
+        for change in simulation.link_changes
+    ]
+    return sorted([*_faults(plan), *asked], key=_time)
+
+
+def _time(row: tuple[Any, ...]) -> int:
+    time: int = row[0]
+    return time
+
+
+def _faults(plan: Plan) -> Iterator[tuple[object, ...]]:
     for step in in_order(plan.faults):
         match step:
             case LinkBreak(time, a, b, notices) | LinkCreate(time, a, b, _, notices):

@@ -7,12 +7,12 @@ goes wrong, what a broker's CPU costs. It builds no network and writes no file.
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import networkx as nx
@@ -25,6 +25,7 @@ from pysim.experiments.config import Config
 from pysim.experiments.ground import Ground
 from pysim.experiments.maintenance import TreeMaintenance
 from pysim.experiments.schema import FieldError
+from pysim.naming import nearest
 from pysim.network.faults import (
     BrokerCrash,
     BrokerRestart,
@@ -37,7 +38,8 @@ from pysim.network.faults import (
     rehearse,
 )
 from pysim.network.host import CostModel
-from pysim.network.service import cost_model
+from pysim.network.service import FasterCost, cost_model
+from pysim.network.simulation import places
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
 from pysim.network.world import LinkNotice
@@ -58,6 +60,7 @@ _MARGIN = 0.001
 
 _Draw = Callable[..., Random]
 """A stream of chance for a purpose."""
+_Thing = TypeVar("_Thing")
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def prepare(config: Config) -> Plan:
 def _prepare(config: Config) -> Plan:
     experiment = config.experiment
     ground = Ground(experiment, config.folder)
-    _check_tree(experiment, ground)
+    _check_overlay(experiment, ground)
     _check_options(experiment)
     workload = _located(experiment, config.folder, ground.inputs)
     streams = Streams(experiment.seed)
@@ -93,7 +96,8 @@ def _prepare(config: Config) -> Plan:
     faults = _checked_faults(experiment, ground, streams)
     _check_capture(experiment.network, ground, faults)
     _check_measures(experiment, workload)
-    return Plan(config, ground, setting, workload, estimate, faults, _costs(experiment.service))
+    costs = _costs(experiment.service, setting)
+    return Plan(config, ground, setting, workload, estimate, faults, costs)
 
 
 def _sites(overlay: nx.Graph) -> tuple[Site, ...]:
@@ -102,14 +106,19 @@ def _sites(overlay: nx.Graph) -> tuple[Site, ...]:
     return tuple(Site(node.get("role"), node.get("region", node.get("domain"))) for node in nodes)
 
 
-def _check_tree(experiment: tables.Experiment, ground: Ground) -> None:
-    protocol = experiment.protocol.name
-    if not brokers.protocols()[protocol].needs_tree:
-        return
+def _check_overlay(experiment: tables.Experiment, ground: Ground) -> None:
+    """Refuse an overlay that the protocol cannot run on."""
+    name = experiment.protocol.name
+    protocol = brokers.protocols()[name]
     try:
-        topologies.require_tree(ground.overlay)
+        if protocol.needs_tree:
+            topologies.require_tree(ground.overlay)
     except topologies.TopologyError as error:
-        raise FieldError("", f"{error}, and {protocol} needs a tree") from None
+        raise FieldError("", f"{error}, and {name} needs a tree") from None
+    try:
+        protocol.check_overlay(places(ground.overlay))
+    except ValueError as error:
+        raise FieldError("topology", f"{error} (protocol {name})", bare=True) from None
 
 
 def _check_options(experiment: tables.Experiment) -> None:
@@ -225,8 +234,20 @@ def _faults(
             yield BrokerCrash(_ns(given.time), given.broker)
         case "broker-restart":
             yield BrokerRestart(_ns(given.time), given.broker)
+        case "broker-failures":
+            for broker in _drawn(draw(), sorted(ground.overlay), given.share):
+                yield BrokerCrash(_ns(given.time), broker)
+        case "link-failures":
+            links = sorted((min(link), max(link)) for link in ground.overlay.edges)
+            for link in _drawn(draw(), links, given.share):
+                yield LinkBreak(_ns(given.time), *link)
         case "reconfigurations":
             yield from _reconfigurations(given, ground, draw, numbers)
+
+
+def _drawn(stream: Random, things: Sequence[_Thing], share: float) -> list[_Thing]:
+    """A share of these things; with a larger share the same ones, and more."""
+    return stream.sample(things, len(things))[: round(share * len(things))]
 
 
 def _reconfigurations(
@@ -260,11 +281,26 @@ def _check_capture(network: tables.Network, ground: Ground, faults: tuple[Fault,
             raise FieldError("network.capture", f"there is no link {link} at any time")
 
 
-def _costs(service: tables.Service) -> CostModel | None:
+def _costs(service: tables.Service, setting: Setting) -> CostModel | None:
+    settings = msgspec.structs.asdict(service.parameters)
+    speeds = settings.pop("speed", None) or {}
+    roles = sorted({site.role for site in setting.sites if site.role is not None})
+    for role in speeds:
+        if role not in roles:
+            problem = nearest(role, roles) if roles else "the overlay has no roles"
+            raise FieldError("service.speed", f'no broker has the role "{role}"; {problem}')
     try:
-        return cost_model(service.name, **msgspec.structs.asdict(service.parameters))
+        model = cost_model(service.name, **settings)
     except ValueError as error:
         raise FieldError("service", str(error), bare=True) from None
+    if model is None or not speeds:
+        return model
+    faster = {
+        broker: speeds[site.role]
+        for broker, site in enumerate(setting.sites)
+        if site.role in speeds
+    }
+    return FasterCost(model, faster)
 
 
 def _ns(seconds: float) -> int:

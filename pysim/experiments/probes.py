@@ -11,6 +11,7 @@ import networkx as nx
 
 from pysim.brokers import Broker, protocols
 from pysim.brokers.optimizations import Optimize
+from pysim.experiments.lists import DestinationLists
 from pysim.experiments.plan import Plan
 from pysim.experiments.sampling import BrokerSamples
 from pysim.filters import Filter
@@ -71,6 +72,7 @@ class Probes:
         self._traffic: Traffic | None = None
         self._rounds: Rounds | None = None
         self._samples: BrokerSamples | None = None
+        self._lists: DestinationLists | None = None
         self.observer = self._observer()
 
     @property
@@ -95,6 +97,8 @@ class Probes:
             self._traffic = Traffic(simulation.transport, duration)
         if "brokers" in self._asked:
             self._samples = BrokerSamples(simulation, duration)
+        if "lists" in self._asked:
+            self._lists = DestinationLists(simulation)
         if "rounds" in self._asked:
             self._rounds = _rounds(simulation, self._plan)
 
@@ -108,6 +112,8 @@ class Probes:
         if self._samples is not None:
             self._samples.conclude()
             more["brokers"] = self._samples
+        if self._lists is not None:
+            more["lists"] = list(self._lists.rows())
         if "pruning" in self._asked:
             more |= _pruning(self._plan)
         return Measured(

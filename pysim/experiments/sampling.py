@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
 from pysim.network.simulation import Simulation
-from pysim.network.transport import BrokerId
+from pysim.network.transport import NANOSECONDS, BrokerId
 
 SAMPLES = 400
 """How often a run is looked at."""
@@ -28,8 +28,9 @@ class SampleRow(NamedTuple):
 class BrokerSamples(Sequence[SampleRow]):
     """Looks at all brokers at equal times of a run, and when it has ended (`conclude`).
 
-    A broker that is up has a row `queue` if it has a service model (all that waits or is in
-    service), `entries` and `stored` if its agent has such a size, and one for each of its counters.
+    A broker that is up has rows `queue` (all that waits or is in service) and `busy` (seconds for
+    which its server has worked so far) if it has a service model, `entries` and `stored` if its
+    agent has such a size, and one for each of its counters.
     A broker that is down has none.
     """
 
@@ -72,7 +73,10 @@ class BrokerSamples(Sequence[SampleRow]):
         """Note all numbers; a server that worked in the nanosecond before has one in service."""
         now = self._simulation.transport.now
         queues = {
-            queue.broker: queue.length + (queue.busy > self._busy.get(queue.broker, queue.busy))
+            queue.broker: (
+                queue.length + (queue.busy > self._busy.get(queue.broker, queue.busy)),
+                queue.busy / NANOSECONDS,
+            )
             for queue in self._simulation.transport.queues()
         }
         for broker, host in self._simulation.hosts.items():
@@ -80,7 +84,8 @@ class BrokerSamples(Sequence[SampleRow]):
             if agent is None:
                 continue
             if broker in queues:
-                self._note(now, broker, "queue", queues[broker])
+                for name, value in zip(("queue", "busy"), queues[broker], strict=True):
+                    self._note(now, broker, name, value)
             for name, value in _sizes(agent):
                 self._note(now, broker, name, value)
 

@@ -172,7 +172,7 @@ class Sweep:
         return Index(
             experiment=str(experiment.name),
             description=experiment.description,
-            keys=list(experiment.sweep),
+            keys=experiment.sweep.keys_apart(),
             total=len(self.runs),
             runs=[run.row() for run in self.of("complete", "failed")],
         )

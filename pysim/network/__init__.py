@@ -30,7 +30,7 @@ from pysim.network.transport import (
     QueueReport,
     Transport,
 )
-from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, World
+from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, Place, World
 
 __all__ = [
     "BARE_NOTICE",
@@ -55,6 +55,7 @@ __all__ = [
     "LossChange",
     "MemoryTransport",
     "Observer",
+    "Place",
     "PlainBooks",
     "QueueReport",
     "Simulation",

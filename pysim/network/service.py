@@ -92,6 +92,22 @@ class WorkCost:
         return total
 
 
+@dataclass(frozen=True, slots=True)
+class FasterCost:
+    """A model under which some brokers need less time: `speeds` by broker, 1 for all others.
+
+    A broker with eight cores that keeps all of them busy is eight times as fast; one message alone
+    would not be, so that the latency of an idle broker is the lower for it.
+    """
+
+    model: CostModel
+    speeds: Mapping[int, float]
+
+    def cost(self, agent: Any, envelope: Envelope | None) -> float:
+        """Seconds of service at that agent's broker."""
+        return self.model.cost(agent, envelope) / self.speeds.get(agent.world.id, 1.0)
+
+
 _MODELS: Mapping[str, type[TypeCost | TableCost | WorkCost] | None] = {
     "none": None,
     "type": TypeCost,

@@ -30,11 +30,22 @@ from pysim.network.host import Agent, CostModel, Host
 from pysim.network.observer import Observer
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS, BrokerId, LinkSettings, Transport
-from pysim.network.world import World
+from pysim.network.world import LinkNotice, Place, World
 from pysim.wire.messages import Event
 from pysim.workloads.operations import Operation
 
 _MAX_BROKER = 2**32 - 1
+_CLOSED = LinkNotice(closed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """A link that an agent asked for and got, or closed (`opened` is False), at a time (ns)."""
+
+    time: int
+    a: BrokerId
+    b: BrokerId
+    opened: bool
 
 
 @dataclass(slots=True)
@@ -76,14 +87,17 @@ class Simulation:
         self.overlay = Overlay(overlay, link_settings)
         """The overlay at this moment, as far as faults decide it."""
         self.operations = OperationCounts()
+        self.link_changes: list[LinkChange] = []
+        """The changes of the overlay that agents asked for, in their order."""
         self.hosts: dict[BrokerId, Host] = {}
         self._make_agent = make_agent
         self._causes = Causes() if trace_causes else None
         self._initial_overlay = self.overlay.graph.copy()
         self._faults: list[Fault] = []
         streams = Streams(seed)
-        for broker in sorted(overlay.nodes):
+        for broker, place in sorted(places(overlay).items()):
             self._add_host(broker, streams, costs)
+            self.hosts[broker].world.place = place
         transport.schedule(0, self._start_agents)
         for a, b in self.overlay.links():
             transport.connect(a, b, self.overlay.settings(a, b))
@@ -158,6 +172,27 @@ class Simulation:
         self.overlay.set_loss(a, b, loss)
         self.transport.set_loss(a, b, loss)
 
+    # What an agent may ask for (`LinkControl`)
+
+    def open_link(self, a: BrokerId, b: BrokerId) -> None:
+        """Set up a link as soon as whoever asks is done; not if it is there or an end is down."""
+        self.transport.schedule(0, partial(self._open, a, b))
+
+    def close_link(self, a: BrokerId, b: BrokerId) -> None:
+        """Cut a link as soon as whoever asks is done; both ends hear that it was closed."""
+        self.transport.schedule(0, partial(self._close, a, b))
+
+    def _open(self, a: BrokerId, b: BrokerId) -> None:
+        graph, down = self.overlay.graph, self.overlay.down
+        if a != b and b in graph and not {a, b} & down and not graph.has_edge(a, b):
+            self.link_changes.append(LinkChange(self.transport.now, a, b, opened=True))
+            self.join(a, b, None, {})
+
+    def _close(self, a: BrokerId, b: BrokerId) -> None:
+        if self.overlay.graph.has_edge(a, b):
+            self.link_changes.append(LinkChange(self.transport.now, a, b, opened=False))
+            self.cut(a, b, {a: _CLOSED, b: _CLOSED})
+
     # After the run
 
     def fingerprint(self) -> dict[str, str]:
@@ -188,6 +223,7 @@ class Simulation:
         books = self.transport.books(broker)
         stream = streams.stream("broker", broker)
         self.hosts[broker] = host = self._host(broker, stream, books, costs)
+        host.world._link_control = self
         self.transport.attach(broker, host, service=costs is not None)
 
     def _host(
@@ -286,6 +322,14 @@ class Simulation:
             (broker, sorted(books.contents.items()), sorted(books.sent.items()))
             for broker, books in sorted((b, host.books) for b, host in self.hosts.items())
         ]
+
+
+def places(overlay: nx.Graph) -> dict[BrokerId, Place]:
+    """What a topology says about each of its brokers, and about their links."""
+    return {
+        broker: Place(dict(data), {n: dict(link) for n, link in overlay.adj[broker].items()})
+        for broker, data in overlay.nodes(data=True)
+    }
 
 
 def _check_brokers(overlay: nx.Graph) -> None:

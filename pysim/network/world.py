@@ -5,9 +5,9 @@ generator, and it cannot tell which network carries its messages.
 """
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from pysim.network.agent_books import AgentBooks
 from pysim.network.outlet import Send
@@ -22,10 +22,12 @@ class LinkNotice:
     """What the tree maintenance module tells a broker about a link change, beyond the change.
 
     `reconfiguration` numbers a lost link and the new one in its place alike; a bare change is
-    `BARE_NOTICE`. All agents are told the same; a protocol uses what it may assume to know.
+    `BARE_NOTICE`. All agents are told the same; a protocol uses what it may assume to know. A link
+    that an agent closed on purpose is `closed`: both ends know it at once, as by TCP's FIN.
     """
 
     reconfiguration: int | None = None
+    closed: bool = False
 
 
 BARE_NOTICE = LinkNotice()
@@ -44,6 +46,25 @@ class Replacement:
     near: BrokerId
     head: tuple[BrokerId, ...] = ()
     tail: tuple[BrokerId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the topology says about a broker, and about the links that it begins with.
+
+    An operator would have configured the broker with it; nothing of it changes during a run.
+    """
+
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    links: Mapping[BrokerId, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class LinkControl(Protocol):
+    """Who opens and closes overlay links when an agent asks for it."""
+
+    def open_link(self, a: BrokerId, b: BrokerId) -> None: ...
+
+    def close_link(self, a: BrokerId, b: BrokerId) -> None: ...
 
 
 class Records(Protocol):
@@ -74,7 +95,7 @@ class World:
     """Everything an agent may know and do.
 
     `id` is the broker's number, `neighbors` the brokers it has a live overlay link to (ascending),
-    `random` a stream of its own.
+    `random` a stream of its own, `place` what its topology says about it.
     """
 
     __slots__ = (  # all in one place: a run touches every broker's world, and caches are small
@@ -83,11 +104,13 @@ class World:
         "_deferred",
         "_guard",
         "_life",
+        "_link_control",
         "_records",
         "_sequence",
         "_transport",
         "id",
         "neighbors",
+        "place",
         "random",
         "send",
     )
@@ -103,6 +126,7 @@ class World:
         self.id = broker
         self.neighbors: tuple[BrokerId, ...] = ()
         self.random = stream
+        self.place = Place()
         self.send: Send = transport.outlet(broker, self.originate, books)
         """Send to a neighbor: a message as a new one, an envelope byte for byte as it is."""
         self._transport = transport
@@ -111,12 +135,18 @@ class World:
         self._sequence = 0
         self._life = 0
         self._guard = _unguarded
+        self._link_control: LinkControl | None = None
         self._deferred: list[tuple[ClientId, Envelope]] | None = None
 
     @property
     def now(self) -> float:
         """Simulated time in seconds."""
         return self._transport.now / NANOSECONDS
+
+    @property
+    def incarnation(self) -> int:
+        """How often the broker has crashed: what a restarted one tells itself apart by."""
+        return self._life
 
     def originate(self, message: Message) -> Envelope:
         """Give a new message its identity and its bytes, to send it to several brokers."""
@@ -133,6 +163,17 @@ class World:
         envelope = item if isinstance(item, Envelope) else self.originate(item)
         self._transport.send_direct(self.id, broker, envelope.frame, protocol)
         self._books.enter_sent(broker, envelope.frame)
+
+    def open_link(self, broker: BrokerId) -> None:
+        """Ask for an overlay link; both ends hear `link_up`, or nothing if it cannot be."""
+        self._control().open_link(self.id, broker)
+
+    def close_link(self, neighbor: BrokerId) -> None:
+        """Ask for the end of an overlay link; both ends hear `link_down` with a `closed` notice.
+
+        What is in flight then is lost: an agent stops using a link before it closes it.
+        """
+        self._control().close_link(self.id, neighbor)
 
     def schedule(self, delay: float, callback: Callable[[], None]) -> Timer:
         """Call `callback` after `delay` seconds of simulated time, unless the broker crashes."""
@@ -157,6 +198,11 @@ class World:
     def record(self, name: str, value: float) -> None:
         """Note a measurement of the agent's own in the run's results."""
         self._records.recorded(self.id, name, value, self._transport.now)
+
+    def _control(self) -> LinkControl:
+        if self._link_control is None:
+            raise RuntimeError("agents cannot change the overlay of this network")
+        return self._link_control
 
     def _deliver_after(self, delay: int, deferred: list[tuple[ClientId, Envelope]]) -> None:
         """Make deliveries when the service ends that they came from, unless a crash ends it."""

@@ -19,6 +19,8 @@ from pysim.workloads.operations import Action, Operation
 from pysim.workloads.patterns import Patterns
 from pysim.workloads.recorded import Recorded
 from pysim.workloads.script import Script
+from pysim.workloads.stock import Stock
+from pysim.workloads.stock_model import StockModel
 from pysim.workloads.tables import InputFile, input_files
 from pysim.workloads.workflow import Workflow
 
@@ -37,6 +39,8 @@ __all__ = [
     "Script",
     "Setting",
     "Site",
+    "Stock",
+    "StockModel",
     "Volume",
     "Workflow",
     "Workload",

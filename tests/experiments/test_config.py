@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pysim.brokers import protocols
 from pysim.experiments import schema
 from pysim.experiments.config import Config, ConfigError, Experiment, expand, load, plain, text
 from pysim.units import Duration, Rate
@@ -154,12 +155,8 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
         ),
         (
             {"protocol__name": "gossip"},
-            'protocol.name = "gossip" is not a known protocol;'
-            ' known are "event-forwarding", "subscription-forwarding",'
-            ' "timed-deferred-unsubscription", "notified-deferred-unsubscription",'
-            ' "informed-link-activation", "reconfiguration-path", "no-covering",'
-            ' "active-covering", "lazy-covering", "subscription-packing",'
-            ' "incremental-unsubscription"',
+            'protocol.name = "gossip" is not a known protocol; known are '
+            + ", ".join(f'"{name}"' for name in protocols()),
         ),
         (
             {"workload__kind": "pattern"},
@@ -338,6 +335,41 @@ def test_points_whose_keys_end_alike_have_different_names(tmp_path: Path) -> Non
     assert [point.name for point in expand(small(tmp_path, sweep=sweep))] == [
         "network.rate=1Mbit-s_workload.rate=3-s_seed1"
     ]
+
+
+def test_keys_of_a_sweep_may_change_together(tmp_path: Path) -> None:
+    together = {
+        "topology.brokers, network.delay": [[3, "1 ms"], [7, "2 ms"]],
+        "workload.rate": ["1 /s", "2 /s"],
+    }
+    points = expand(small(tmp_path, sweep=together))
+    found = [
+        (len(point.settings), each.topology.table()["brokers"], float(each.network.delay))
+        for point in points
+        for each in [point.config.experiment]
+    ]
+    assert found == [(3, 3, 0.001), (3, 3, 0.001), (3, 7, 0.002), (3, 7, 0.002)]
+    assert [point.name for point in points][:2] == [
+        "brokers=3_delay=1ms_rate=1-s_seed1",
+        "brokers=3_delay=1ms_rate=2-s_seed1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sweep", "problem"),
+    [
+        ({"seed, network.delay": [[1, 2]]}, "cannot be swept"),
+        ({"topology.brokers, network.delay": [3, 4]}, "expected lists of 2 values"),
+        ({"topology.brokers, network.delay": [[3]]}, "expected lists of 2 values"),
+        ({"network.delay, network.delay": [[1, 2]]}, "is there twice"),
+        ({"network.delay": [1], "topology.brokers, network.delay": [[3, 2]]}, "is there twice"),
+    ],
+)
+def test_keys_that_cannot_change_together_are_refused(
+    tmp_path: Path, sweep: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        small(tmp_path, sweep=sweep)
 
 
 def test_an_experiment_without_a_sweep_is_one_point(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import itertools
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from pysim.experiments.config import ConfigError
 from pysim.experiments.maintenance import TreeMaintenance
 from pysim.network.faults import LinkBreak, LinkReplace, rehearse
+from pysim.network.transport import NANOSECONDS
 from pysim.network.world import LinkNotice
 from tests.experiments.files import SCRIPT, small_plan
 
@@ -113,6 +116,16 @@ def refusal(folder: Path, **settings: object) -> str:
         (
             {"service": {"model": "type", "seconds": {"evnt": "1 ms"}}},
             'service: unknown message type "evnt" in a cost model; did you mean "event"?',
+        ),
+        (
+            {"protocol__name": "merc"},
+            "topology: broker 0 belongs to no cluster: its topology needs the attribute"
+            ' "cluster" at brokers or links, as the kinds "clusters" and "cluster-line" have it'
+            " (protocol merc)",
+        ),
+        (
+            {"protocol": {"name": "d-dbr", "misses": 0}},
+            "protocol: misses(=0) should be >= 1",
         ),
         (
             {"topology": {"file": "nope.graphml"}},
@@ -274,3 +287,51 @@ def test_reconfigurations_are_numbered_as_links_break() -> None:
 def test_a_break_without_repair_is_a_fault_too(tmp_path: Path) -> None:
     plan = small_plan(tmp_path, faults=[{"kind": "link-break", "time": 2, "link": "1-0"}])
     assert plan.faults == (LinkBreak(2_000_000_000, 0, 1),)
+
+
+# Many failures at once
+
+
+@pytest.mark.parametrize(("kind", "count"), [("broker-failures", 20), ("link-failures", 60)])
+def test_a_share_of_brokers_or_links_fails_at_once(tmp_path: Path, kind: str, count: int) -> None:
+    def failing(share: str) -> list[Any]:
+        plan = small_plan(
+            tmp_path,
+            topology={"kind": "random-graph", "brokers": 40, "degree": 6.0},
+            protocol={"name": "event-flooding"},
+            faults=[{"kind": kind, "time": "2 s", "share": share}],
+        )
+        return list(plan.faults)
+
+    half = failing("50 %")
+    assert len(half) == len(set(map(str, half))) == count
+    assert {fault.time for fault in half} == {2 * NANOSECONDS}
+    assert failing("50 %") == half
+    assert failing("25 %") == half[: count // 2]  # the same ones, and fewer
+    assert failing("0 %") == []
+
+
+# Brokers that are faster than others
+
+
+def test_brokers_of_a_role_may_be_faster(tmp_path: Path) -> None:
+    plan = small_plan(
+        tmp_path,
+        topology={"kind": "overlay49"},
+        service={"model": "type", "default": "8 ms", "speed": {"core": 8, "edge": 0.5}},
+    )
+    assert plan.costs is not None
+    agents = [SimpleNamespace(world=SimpleNamespace(id=broker)) for broker in (0, 5, 20)]
+    assert [plan.costs.cost(agent, None) for agent in agents] == [0.001, 0.008, 0.016]
+
+
+@pytest.mark.parametrize(
+    ("topology", "problem"),
+    [({"kind": "overlay49"}, 'did you mean "core"'), ({"kind": "line", "brokers": 3}, "no roles")],
+)
+def test_a_role_that_no_broker_has_is_refused(
+    tmp_path: Path, topology: dict[str, Any], problem: str
+) -> None:
+    service = {"model": "type", "default": "8 ms", "speed": {"cores": 8}}
+    with pytest.raises(ConfigError, match=problem):
+        small_plan(tmp_path, topology=topology, service=service)

@@ -162,6 +162,43 @@ def test_figures_on_covering_share_runs(
     assert len(set(campaign.members[part]) & set(campaign.members[whole])) == shared
 
 
+def test_the_paper_on_destinations_is_complete() -> None:
+    names = set(FAMILIES["destinations"].figures)
+    figures = {f"fig{number}" for number in range(11, 25)}
+    assert figures | {"text", "bytes", "related", "scale"} == names
+    assert {path.stem for path in (EXPERIMENTS / "destinations").glob("*.toml")} == names
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "shared"),
+    [("fig14", "fig13", 3), ("fig16", "fig15", 2), ("fig18", "fig17", 3), ("text", "fig18", 3),
+     ("fig20", "fig19", 1), ("fig21", "fig19", 21)],
+)  # fmt: skip
+def test_figures_on_destinations_share_runs(
+    part: str, whole: str, shared: int, tmp_path: Path
+) -> None:
+    family = FAMILIES["destinations"]
+    configs = {name: experiment(family, family.figures[name]) for name in (part, whole)}
+    campaign = Campaign("destinations", configs, tmp_path)
+    both = set(campaign.members[part]) & set(campaign.members[whole])
+    assert len(both) == len(campaign.members[part]) == shared
+
+
+def test_the_engine_is_the_same_in_all_files_on_destinations() -> None:
+    """Fitted to Fig. 14: 2 % and 63 % of the time at 50 events a second and 2000 subscriptions."""
+    family = FAMILIES["destinations"]
+    services = {
+        name: experiment(family, figure).experiment.service.table()
+        for name, figure in family.figures.items()
+    }
+    timed = {name for name, service in services.items() if service["model"] != "none"}
+    assert timed == {f"fig{number}" for number in range(11, 17)}
+    for name in timed:
+        fixed, entries = services[name]["fixed"], services[name]["seconds"]["publication-entries"]
+        assert 50 * fixed == pytest.approx(0.02)
+        assert 50 * (fixed + 2000 * entries) == pytest.approx(0.63)
+
+
 def test_statements_have_keys_of_their_own() -> None:
     for family in FAMILIES.values():
         for figure in family.figures.values():

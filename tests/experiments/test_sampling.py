@@ -126,6 +126,10 @@ def test_a_queue_is_what_waits_and_what_is_in_service(tmp_path: Path, backend: s
     assert [second[time] for time in (2090, 2110, 2240, 2260, 2310, 2410, 2550, 2560)] == [
         *(0, 1, 2, 1, 2, 1, 1, 0)
     ]
+    worked = of(sampled, "busy", 0)
+    assert [worked[time] for time in (1990, 2050, 2290, 4000)] == [
+        pytest.approx(seconds, abs=1e-6) for seconds in (0, 0.05, 0.29, 0.3)
+    ]
 
 
 def test_agents_may_count_and_store(tmp_path: Path, counting: type[Broker]) -> None:

@@ -27,6 +27,7 @@ from pysim.network import (
     LinkSettings,
     LossChange,
     MemoryTransport,
+    Place,
     Simulation,
     TableCost,
     TypeCost,
@@ -651,3 +652,61 @@ def test_two_simulations_in_one_process_do_not_know_of_each_other():
     assert first.fingerprint() == second.fingerprint()
     first.close()
     second.close()
+
+
+class Changing(EventForwarding):
+    """Opens and closes links when its clients publish `open N` and `close N`."""
+
+    def __init__(self, world):
+        super().__init__(world)
+        self.heard: list[tuple[str, int, bool]] = []
+
+    def publish(self, client, event):
+        action, number = event.message.attributes["body"].split()
+        change = self.world.open_link if action == "open" else self.world.close_link
+        change(int(number))
+
+    def link_up(self, neighbor, notice):
+        self.heard.append(("up", neighbor, notice.closed))
+
+    def link_down(self, neighbor, notice):
+        self.heard.append(("down", neighbor, notice.closed))
+
+
+def test_agents_open_and_close_links_and_both_ends_hear_of_it():
+    run = simulation(Changing, nx.path_graph(3))
+    run.add_operations([act(1000, 0, "publish", "open 2"), act(2000, 2, "publish", "close 1")])
+    run.run(3)
+    heard = {broker: host.agent.heard for broker, host in run.hosts.items()}
+    assert heard == {
+        0: [("up", 1, False), ("up", 2, False)],
+        1: [("up", 2, False), ("up", 0, False), ("down", 2, True)],
+        2: [("up", 1, False), ("up", 0, False), ("down", 1, True)],
+    }
+    assert run.overlay.links() == [(0, 1), (0, 2)]
+    assert [(c.time, c.a, c.b, c.opened) for c in run.link_changes] == [
+        (1_000_000_000, 0, 2, True),
+        (2_000_000_000, 2, 1, False),
+    ]
+
+
+def test_a_link_that_cannot_be_opened_or_closed_is_no_change():
+    run = simulation(Changing, nx.path_graph(3))
+    run.add_faults([BrokerCrash(500_000_000, 2)])
+    words = ["open 0", "open 1", "open 2", "open 9", "close 2", "close 9"]
+    run.add_operations(act(1000 + n, 0, "publish", word) for n, word in enumerate(words))
+    run.run(9)
+    assert run.overlay.links() == [(0, 1)]
+    assert run.link_changes == []
+
+
+def test_an_agent_knows_its_place_and_its_incarnation():
+    overlay = nx.path_graph(2)
+    overlay.nodes[0]["cluster"] = 7
+    overlay.edges[0, 1]["cluster"] = 8
+    run = simulation(EventForwarding, overlay)
+    run.add_faults([BrokerCrash(500_000_000, 0), BrokerRestart(600_000_000, 0)])
+    run.run(1)
+    worlds = [host.world for host in run.hosts.values()]
+    assert worlds[0].place == Place({"cluster": 7}, {1: {"cluster": 8}})
+    assert [world.incarnation for world in worlds] == [1, 0]

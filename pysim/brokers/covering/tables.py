@@ -6,10 +6,10 @@ They must not know messages, neighbors beyond their names, or what covering is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from pysim.filters import And, Event, Filter, MatchingIndex, Operator, Predicate, Value, new_index
-from pysim.filters.covering import intersects
+from pysim.brokers.filter_groups import FilterGroup
+from pysim.filters import Event, Filter, MatchingIndex, new_index
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId
 from pysim.wire import MessageId
@@ -110,7 +110,7 @@ class Advertisements:
     def __init__(self, own: BrokerId) -> None:
         self._own = own
         self._by_id: dict[MessageId, Advertisement] = {}
-        self._sides: dict[BrokerId, _Side] = {}
+        self._sides: dict[BrokerId, FilterGroup[Advertisement]] = {}
         self._local: MatchingIndex[Advertisement] = new_index()
 
     def learn(self, id: MessageId, filter: Filter, hop: BrokerId) -> Advertisement | None:
@@ -121,7 +121,7 @@ class Advertisements:
         elif hop in known.hops:
             return None
         known.hops.append(hop)
-        self._sides.setdefault(hop, _Side()).add(known)
+        self._sides.setdefault(hop, FilterGroup()).add(known)
         if hop == self._own:
             self._local.insert(known, known.filter)
         return known
@@ -149,7 +149,7 @@ class Advertisements:
     def is_wanted(self, hop: BrokerId, filter: Filter) -> bool:
         """Whether an advertisement from that side intersects a subscription."""
         side = self._sides.get(hop)
-        return side is not None and next(side.intersecting(filter), None) is not None
+        return side is not None and side.intersects(filter)
 
     def intersecting(self, hop: BrokerId, filter: Filter) -> list[Advertisement]:
         """The advertisements from a side that intersect a subscription."""
@@ -161,72 +161,3 @@ class Advertisements:
 
     def __iter__(self) -> Iterator[Advertisement]:
         return iter(self._by_id.values())
-
-
-class _Side:
-    """What came from one side: filters, found by the values that they pin attributes to.
-
-    Two conjunctions that pin one attribute to different values are disjoint, which spares asking
-    about almost all where every process or symbol has advertisements of its own.
-    """
-
-    def __init__(self) -> None:
-        self._advertisements: dict[Filter, dict[Advertisement, None]] = {}
-        self._pinned: dict[str, dict[Value, dict[Filter, None]]] = {}
-        self._loose: dict[str, dict[Filter, None]] = {}
-        """By each attribute that some filter pins, the filters that do not."""
-
-    def all(self) -> list[Advertisement]:
-        return [each for same in self._advertisements.values() for each in same]
-
-    def add(self, advertisement: Advertisement) -> None:
-        filter = advertisement.filter
-        if filter not in self._advertisements:
-            pins = _pins(filter)
-            for attribute in [name for name in pins if name not in self._pinned]:
-                self._pinned[attribute] = {}
-                self._loose[attribute] = dict.fromkeys(self._advertisements)
-            for attribute, loose in self._loose.items():
-                if attribute in pins:
-                    loose = self._pinned[attribute].setdefault(pins[attribute], {})
-                loose[filter] = None
-            self._advertisements[filter] = {}
-        self._advertisements[filter][advertisement] = None
-
-    def remove(self, advertisement: Advertisement) -> None:
-        filter = advertisement.filter
-        del self._advertisements[filter][advertisement]
-        if self._advertisements[filter]:
-            return
-        del self._advertisements[filter]
-        pins = _pins(filter)
-        for attribute, loose in self._loose.items():
-            if attribute in pins:
-                loose = self._pinned[attribute][pins[attribute]]
-            del loose[filter]
-
-    def intersecting(self, filter: Filter) -> Iterator[Advertisement]:
-        for candidate in self._candidates(_pins(filter)):
-            if intersects(candidate, filter):
-                yield from self._advertisements[candidate]
-
-    def _candidates(self, pins: Mapping[str, Value]) -> list[Filter]:
-        """The filters that may intersect one with these pins."""
-        fewest = list(self._advertisements)
-        for attribute, value in pins.items():
-            if attribute in self._pinned:
-                same = self._pinned[attribute].get(value, {})
-                loose = self._loose[attribute]
-                if len(same) + len(loose) < len(fewest):
-                    fewest = [*same, *loose]
-        return fewest
-
-
-def _pins(filter: Filter) -> dict[str, Value]:
-    """The attributes that a conjunction asks to equal a value."""
-    parts = filter.children if isinstance(filter, And) else (filter,)
-    return {
-        part.attribute: part.value  # type: ignore[misc]  # neither a range nor None if EQ asks
-        for part in parts
-        if isinstance(part, Predicate) and part.operator is Operator.EQ
-    }

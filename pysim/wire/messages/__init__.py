@@ -24,8 +24,11 @@ from pysim.wire.messages.covering import (
     WithdrawAdvertisement,
 )
 from pysim.wire.messages.destinations import (
+    AddressedAdvertise,
     AddressedEvent,
+    AddressedLinkLoss,
     AddressedSubscribe,
+    AddressedUnadvertise,
     AddressedUnsubscribe,
     Heartbeat,
     OverlayAbort,
@@ -37,6 +40,8 @@ from pysim.wire.messages.destinations import (
     TreeAdvertise,
     TreeEvent,
     TreeSubscribe,
+    TreeUnadvertise,
+    TreeUnsubscribe,
     VectorEvent,
 )
 from pysim.wire.messages.popsub import (
@@ -55,8 +60,11 @@ from pysim.wire.messages.reconfiguration import Activate, Flush, Rec, Recack
 
 __all__ = [
     "Activate",
+    "AddressedAdvertise",
     "AddressedEvent",
+    "AddressedLinkLoss",
     "AddressedSubscribe",
+    "AddressedUnadvertise",
     "AddressedUnsubscribe",
     "Advertise",
     "Batch",
@@ -88,6 +96,8 @@ __all__ = [
     "TreeAdvertise",
     "TreeEvent",
     "TreeSubscribe",
+    "TreeUnadvertise",
+    "TreeUnsubscribe",
     "Unadvertise",
     "Unsubscribe",
     "VectorEvent",

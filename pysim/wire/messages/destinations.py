@@ -1,6 +1,7 @@
 """Messages of destination-based routing and its baselines (codes 96..127).
 
-Destination lists are broker ids in the bytes, shrunk at every hop.
+Destination lists are broker ids in the bytes, shrunk at every hop. What carries one also counts its
+hops, the way to the receiver included: tables that disagree may send it in a circle.
 """
 
 from pysim.filters import Filter
@@ -16,6 +17,7 @@ class AddressedEvent(Message, frozen=True):
     destinations: tuple[int, ...]
     attributes: Attributes
     payload: bytes = b""
+    hops: int = 0
 
 
 @message_type(97)
@@ -25,6 +27,7 @@ class AddressedSubscribe(Message, frozen=True):
     destinations: tuple[int, ...]
     sources: tuple[int, ...]
     filter: Filter
+    hops: int = 0
 
 
 @message_type(98)
@@ -33,6 +36,7 @@ class AddressedUnsubscribe(Message, frozen=True):
 
     destinations: tuple[int, ...]
     subscription: MessageId
+    hops: int = 0
 
 
 @message_type(99)
@@ -112,8 +116,52 @@ class TreeEvent(Message, frozen=True):
 
 @message_type(109)
 class VectorEvent(Message, frozen=True):
-    """DRP and link matching: an event with its destinations as a bit vector of fixed size."""
+    """DRP: an event with its destinations as a bit vector of fixed size."""
 
     vector: bytes
     attributes: Attributes
     payload: bytes = b""
+
+
+@message_type(110)
+class AddressedAdvertise(Message, frozen=True):
+    """An advertisement on its way to all other brokers, or to all of a cluster."""
+
+    destinations: tuple[int, ...]
+    sources: tuple[int, ...]
+    filter: Filter
+    hops: int = 0
+
+
+@message_type(111)
+class AddressedUnadvertise(Message, frozen=True):
+    """Withdraws an advertisement at the brokers it was sent to."""
+
+    destinations: tuple[int, ...]
+    advertisement: MessageId
+    hops: int = 0
+
+
+@message_type(112)
+class AddressedLinkLoss(Message, frozen=True):
+    """A topology update in its published form: the originator lost a neighbor."""
+
+    destinations: tuple[int, ...]
+    originator: int
+    neighbor: int
+    hops: int = 0
+
+
+@message_type(113)
+class TreeUnsubscribe(Message, frozen=True):
+    """Filter-based routing on general overlays: withdraws a subscription along one tree."""
+
+    tree: MessageId
+    subscription: MessageId
+
+
+@message_type(114)
+class TreeUnadvertise(Message, frozen=True):
+    """Filter-based routing on general overlays: an advertisement goes, and its tree with it."""
+
+    tree: MessageId
