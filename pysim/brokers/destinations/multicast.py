@@ -229,6 +229,7 @@ class Multicast:
 
     def _repeat_soon(self) -> None:
         """Repeat what may be lost when it is quiet: then everybody knows of the lost link."""
+        self._forget_old()
         if self._repetition is not None:
             self._repetition.cancel()
         self._repetition = self._world.schedule(_SPREAD, self._repeat)
@@ -236,13 +237,15 @@ class Multicast:
     def _repeat(self) -> None:
         self._repetition = None
         reachable = self.map.reachable()
-        self._forget_old()
         for sent in list(self._sent):
             again = [broker for broker in sent.destinations if broker in reachable]
             self._counters["repeated"] += len(again)
             self._send(sent.message, sent.id, again, 1)
 
     def _forget_old(self) -> None:
+        """Keep what may be lost in a link of which nobody knows yet, or is about to be repeated."""
+        if self._repetition is not None:
+            return
         oldest = self._world.now - self._memory
         while self._sent and self._sent[0].time < oldest:
             self._sent.popleft()
