@@ -181,6 +181,27 @@ def test_partitions_heal(options, seed, brokers, steps, gaps):
     check_served(run, author.life)
 
 
+def test_what_is_to_be_repeated_is_kept_until_failures_come_to_an_end():
+    """An advertisement is lost in a dead link, and one link after the other breaks elsewhere."""
+    overlay = nx.Graph(
+        [(0, 1), (1, 2), (0, 3), (3, 4), (4, 2), (2, 5), (2, 6), (5, 6), (6, 7), (5, 7)]
+    )
+    everything = stage.between(0, 7)
+    begin = BEGIN + 100 * MS
+    breaks = [
+        (begin, 1, 2),
+        *((begin + t * MS, *link) for t, link in ((350, (2, 5)), (750, (6, 7)))),
+    ]
+    run = stage.simulation(overlay, "d-dbr", FAST)
+    run.add_faults([LinkBreak(*fault) for fault in breaks])
+    run.add_operations([Operation(begin + 5 * MS, 0, "advertise", 1, everything)])
+    run.run(5)
+    at = stage.agents(run)
+    assert at[1].counters["dead-link-destinations"] == 4
+    for broker in (2, 5, 6, 7):
+        assert len(at[broker].clusters["all"].advertisements) == 1
+
+
 @pytest.mark.parametrize("options", WAYS)
 @many
 @given(
