@@ -102,6 +102,27 @@ class MatrixFile(Table, frozen=True, kw_only=True):
     ] = "refuse"
 
 
+_Positive = Annotated[int, Meta(ge=1)]
+_Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class LatencyTree(Table, frozen=True, kw_only=True):
+    """A tree grown on the underlay's latencies, as PopSub's are: broker 0 is a random host."""
+
+    brokers: Annotated[int, Meta(ge=1, le=_MOST_BROKERS, description="number of brokers")]
+    neighbors: Annotated[
+        _Positive | None,
+        Meta(
+            description="hosts count as linked if one is among so many nearest of the other;"
+            " all are if not given",
+        ),
+    ] = None
+    draw: Annotated[
+        _Seed | None,
+        Meta(description="latencies and tree come of this number instead of the seed"),
+    ] = None
+
+
 class Topology(Choice):
     """The overlay: a kind that is generated, or a file."""
 
@@ -119,7 +140,11 @@ class Topology(Choice):
 
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
-        return {**registries.topologies(), "file": TopologyFile}
+        return {**registries.topologies(), **GROWN, "file": TopologyFile}
+
+
+GROWN: Mapping[str, type[msgspec.Struct]] = {"latency-tree": LatencyTree}
+"""Topologies that are grown on what lies beneath them."""
 
 
 class Underlay(Topology):
