@@ -61,7 +61,16 @@ class Deliveries(Sequence[DeliveryRow]):
     An event is known by its number in `events`.
     """
 
-    __slots__ = ("_brokers", "_clients", "_events", "_kinds", "_numbers", "_times", "_way_codes", "_ways")
+    __slots__ = (
+        "_brokers",
+        "_clients",
+        "_events",
+        "_kinds",
+        "_numbers",
+        "_times",
+        "_way_codes",
+        "_ways",
+    )
 
     def __init__(self, events: Sequence[EventRow]) -> None:
         self._events = events
