@@ -16,6 +16,7 @@ from pysim.brokers.covering import (
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
+from pysim.brokers.popsub import DirectDelivery, ReversePathForwarding
 from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
@@ -33,6 +34,7 @@ __all__ = [
     "REQUIRED",
     "ActiveCovering",
     "Broker",
+    "DirectDelivery",
     "EventForwarding",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
@@ -43,6 +45,7 @@ __all__ = [
     "Option",
     "ProtocolError",
     "ReconfigurationPath",
+    "ReversePathForwarding",
     "SubscriptionForwarding",
     "SubscriptionPacking",
     "TimedDeferredUnsubscription",
@@ -64,5 +67,7 @@ for _broker in (
     LazyCovering,
     SubscriptionPacking,
     IncrementalUnsubscription,
+    ReversePathForwarding,
+    DirectDelivery,
 ):
     register(_broker)

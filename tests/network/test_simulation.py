@@ -522,7 +522,7 @@ def test_operations_wait_in_the_input_queue_of_their_broker():
     run = simulation(costs=TypeCost(0.004))
     run.add_operations([act(10, 0, "publish"), act(10, 0, "subscribe"), act(10, 0, "publish")])
     run.run(1)
-    assert run.observer.deliveries == [((0, 2), 0, 0, 10 * MS, 22 * MS, "early")]
+    assert run.observer.deliveries == [((0, 2), 0, 0, 10 * MS, 22 * MS, "early", "")]
     assert run.observer.subscriptions == [(0, 0, A, 14 * MS, None)]
 
 

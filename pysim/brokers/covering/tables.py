@@ -6,7 +6,7 @@ They must not know messages, neighbors beyond their names, or what covering is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from pysim.filters import And, Event, Filter, MatchingIndex, Operator, Predicate, Value, new_index
 from pysim.filters.covering import intersects
@@ -38,16 +38,23 @@ class Entry:
     where to go.
     """
 
-    __slots__ = ("client", "filter", "fwd", "id", "last_hop", "live", "window")
+    __slots__ = ("client", "filter", "fwd", "hops", "id", "last_hop", "live", "window")
 
     def __init__(
-        self, id: MessageId, filter: Filter, last_hop: BrokerId, client: ClientId = 0
+        self,
+        id: MessageId,
+        filter: Filter,
+        last_hop: BrokerId,
+        client: ClientId = 0,
+        hops: int = 0,
     ) -> None:
         self.id = id
         self.filter = filter
         self.last_hop = last_hop
         """The neighbor that sent it, or the broker itself for one of its clients."""
         self.client = client
+        self.hops = hops
+        """How far away its client's broker is, where a protocol counts that."""
         self.fwd: tuple[BrokerId, ...] = ()
         """The neighbors that it was sent to and that hold it; a tuple, as there are many entries
         and few neighbors."""
@@ -152,7 +159,11 @@ class Advertisements:
 
     def announcing(self, event: Event) -> Advertisement | None:
         """The first advertisement of a local client that an event belongs to."""
-        return min(self._local.match(event), key=lambda found: found.id, default=None)
+        return min(self.all_announcing(event), key=lambda found: found.id, default=None)
+
+    def all_announcing(self, event: Event) -> Set[Advertisement]:
+        """All advertisements of local clients that an event belongs to."""
+        return self._local.match(event)
 
     def __iter__(self) -> Iterator[Advertisement]:
         return iter(self._by_id.values())
