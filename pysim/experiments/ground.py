@@ -58,7 +58,7 @@ class Ground:
         if isinstance(grown, tables.LatencyTree):
             self._grow(grown, network)
         else:
-            self.overlay = self._overlay(experiment.topology)
+            self.overlay: nx.Graph = self._overlay(experiment.topology)
             if network.underlay is not None:
                 self.underlay = self._underlay(network)
         self._ways_from = cache(self._routes)
@@ -108,7 +108,7 @@ class Ground:
             raise FieldError("topology.kind", problem)
         matrix = self._latencies(beneath, "network.underlay")
         stream = self._streams.stream("topology")
-        self.overlay: nx.Graph = self._refusing(
+        self.overlay = self._refusing(
             "topology",
             lambda: topologies.overlay_from_matrix(
                 matrix, table.brokers, stream, neighbors=table.neighbors
