@@ -128,8 +128,9 @@ def overlay_from_matrix(
     as linked only if one is among that many nearest of the other: more local, and deeper.
 
     The root is broker 0. Node attributes: `host` (index in the matrix), `label` if the matrix has
-    labels, `role` ("root", "inner", "edge"); link attribute `delay`. The latencies between all
-    brokers, for packets off the tree, are `matrix.submatrix(hosts)`, the hosts in broker order.
+    labels, `role` ("root", "top" for its children, "inner", "edge"); link attribute `delay`. The
+    latencies between all brokers, for packets off the tree, are `matrix.submatrix(hosts)`, the
+    hosts in broker order.
     """
     check_range("brokers", brokers, 1, len(matrix))
     linked = _linked(matrix.delays, neighbors)
@@ -153,6 +154,8 @@ def overlay_from_matrix(
         graph.add_edge(parent, broker, delay=float(delays[parent, broker]))
     for broker in graph:
         graph.nodes[broker]["role"] = "inner" if graph.degree[broker] > 1 else "edge"
+    for child in graph.adj[0]:
+        graph.nodes[child]["role"] = "top"
     graph.nodes[0]["role"] = "root"
     return graph
 

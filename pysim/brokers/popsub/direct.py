@@ -58,7 +58,7 @@ class DirectDelivery(PopSub):
         for broker in brokers:
             self.world.send_direct(broker, direct)
         forwards = len(brokers)
-        self._done.messages += forwards
+        self._done.direct += forwards
         self.counters.update({"direct-forwards": forwards, "gain-forwards": forwards})
         self.counters["gain"] += forwards
         self.world.record("direct-forwards", forwards)
