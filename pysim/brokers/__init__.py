@@ -16,7 +16,7 @@ from pysim.brokers.covering import (
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
-from pysim.brokers.popsub import DirectDelivery, ReversePathForwarding
+from pysim.brokers.popsub import Batching, DirectDelivery, Gossiping, ReversePathForwarding
 from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
@@ -33,9 +33,11 @@ from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 __all__ = [
     "REQUIRED",
     "ActiveCovering",
+    "Batching",
     "Broker",
     "DirectDelivery",
     "EventForwarding",
+    "Gossiping",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
@@ -69,5 +71,7 @@ for _broker in (
     IncrementalUnsubscription,
     ReversePathForwarding,
     DirectDelivery,
+    Batching,
+    Gossiping,
 ):
     register(_broker)
