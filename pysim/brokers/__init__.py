@@ -16,7 +16,13 @@ from pysim.brokers.covering import (
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
-from pysim.brokers.popsub import Batching, DirectDelivery, Gossiping, ReversePathForwarding
+from pysim.brokers.popsub import (
+    Batching,
+    DirectDelivery,
+    Gossiping,
+    PrintedGossiping,
+    ReversePathForwarding,
+)
 from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
@@ -45,6 +51,7 @@ __all__ = [
     "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
+    "PrintedGossiping",
     "ProtocolError",
     "ReconfigurationPath",
     "ReversePathForwarding",
@@ -73,5 +80,6 @@ for _broker in (
     DirectDelivery,
     Batching,
     Gossiping,
+    PrintedGossiping,
 ):
     register(_broker)

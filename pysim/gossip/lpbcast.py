@@ -153,6 +153,16 @@ class Lpbcast:
         self._catch_up()
         self.start(phase)
 
+    def enter(self, view: Iterable[BrokerId]) -> None:
+        """Become a member without joining at the publisher, by gossiping to others.
+
+        Nobody says where to begin: all that is gossiped or named from then on is wanted.
+        """
+        self.wanted_from = 1
+        self._is_welcome = True
+        self.view.hear(view)
+        self.start()
+
     def stop_wanting(self, last: int) -> None:
         """Want nothing after `last`; what is missing up to there is asked for at once."""
         if self.wanted_from is None:
@@ -163,14 +173,18 @@ class Lpbcast:
         self._ask_for_missing()
 
     def leave(self) -> None:
-        """End the membership, with a last round that says so; nothing is wanted any more."""
+        """End the membership, at the publisher and with a last round that says so to others."""
+        self.world.send_direct(self.publisher, Leave(self.group))
+        self.exit()
+
+    def exit(self) -> None:
+        """End the membership with a last round; nothing is wanted any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self.wanted = NumberSet()
         self.wanted_from = None
         self._missing.clear()
-        self.world.send_direct(self.publisher, Leave(self.group))
         self._gossip(leaving=True)
         self._news.clear()
 

@@ -127,7 +127,8 @@ class Batching(PopSub):
             self.count_pure_forward_at_publisher()
 
     def evaluated(self, entries: Iterable[GainEntry]) -> None:
-        self._least_gain = min((entry.gain for entry in entries if entry.popular), default=math.inf)
+        gains = (entry.gain for entry in entries if entry.popular and entry.count)
+        self._least_gain = min(gains, default=math.inf)
 
     def flipped(self, entry: GainEntry) -> None:
         key = (entry.link, entry.advertisement)

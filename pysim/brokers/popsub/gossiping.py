@@ -14,7 +14,9 @@ settles:
   leaves.
 - Only the brokers of publisher and subscribers are in a group. A publication is numbered if it is
   for some unpopular link, and given to the group once, for however many links.
-- The publisher's broker keeps the publications that a link's current or last interval has.
+- The publisher's broker keeps the publications that a link's current or last interval has, and
+  what it could forget for a minute longer: a SWITCH may be on its way through long queues while
+  popularity changes several times.
 - With `order`, publications of A reach clients in the order of publication: see `order`.
 - Way ``gossip``. Counters: ``groups`` (advertisements of local clients that ever gossiped),
   ``gossiped`` (publications given to a group), ``gossips-received``, and of publications that came
@@ -43,9 +45,12 @@ View = Annotated[int, "members that a member of a gossip group knows"]
 Fanout = Annotated[int, "members that a round of gossip goes to"]
 Interval = Annotated[Duration, "time from one round of gossip to the next"]
 
+_KEPT = 60.0
+"""Seconds for which a publication is kept after it could be forgotten."""
+
 VIEW, FANOUT, INTERVAL = 10, 2, Duration(10.0)
 
-_COUNTERS = (
+COUNTERS = (
     "groups",
     "gossiped",
     "gossips-sent",
@@ -73,7 +78,8 @@ class PublisherGroup:
         first = self.gossip.highest + 1
         self._starts.setdefault(link, deque(maxlen=2)).append(first)
         self._next_epoch(link)
-        self.gossip.keep_from(min(starts[0] for starts in self._starts.values()))
+        needed_from = min(starts[0] for starts in self._starts.values())
+        self.gossip.world.schedule(_KEPT, lambda: self.gossip.keep_from(needed_from))
         return first
 
     def end(self, link: BrokerId) -> int:
@@ -129,7 +135,7 @@ class Gossiping(Switching):
         self.settings = GossipSettings(view, fanout, interval)
         self.published: dict[MessageId, PublisherGroup] = {}
         self.memberships: dict[MessageId, Membership] = {}
-        self.counters.update(dict.fromkeys(_COUNTERS, 0))
+        self.counters.update(dict.fromkeys(COUNTERS, 0))
 
     # Algorithm 4: the publisher's broker
 

@@ -32,7 +32,7 @@ from pysim.brokers.popsub.work import WORK_UNITS, Work
 from pysim.filters import Filter
 from pysim.filters.covering import intersects
 from pysim.network.transport import BrokerId
-from pysim.network.world import ClientId, World
+from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope, MessageId
 from pysim.wire.messages import Event, HopSubscribe
 
@@ -90,7 +90,10 @@ class GainRouting(CoveringRouting):
             self.send_published(Publication(announced.id, event, found, is_local), links)
 
     def on_event(self, sender: BrokerId, event: Envelope) -> None:
-        found = self.match(event)
+        self.relay(sender, event, self.match(event))
+
+    def relay(self, sender: BrokerId, event: Envelope, found: Collection[Interest]) -> None:
+        """Deliver what came by the tree, and send it on."""
         links = self.next_hops(found, sender)
         is_local = self.deliver(found, event, "tree")
         if links:
@@ -107,12 +110,15 @@ class GainRouting(CoveringRouting):
 
     def send_along_tree(self, publication: Publication, entries: Sequence[GainEntry]) -> None:
         """Send a local client's publication over the links of entries."""
+        self.count_along_tree(publication, entries)
+        self.send_on([entry.link for entry in entries], publication.event)
+
+    def count_along_tree(self, publication: Publication, entries: Sequence[GainEntry]) -> None:
         for entry in entries:
             self.counters["gain"] += entry.gain  # type: ignore[assignment]  # floats do as well
         self.counters["gain-forwards"] += len(entries)
         if not publication.is_local:
             self.count_pure_forward_at_publisher()
-        self.send_on([entry.link for entry in entries], publication.event)
 
     def count_pure_forward_at_publisher(self) -> None:
         self.counters["pure-forwards"] += 1
@@ -197,6 +203,10 @@ class GainRouting(CoveringRouting):
         for interest in concerned:
             interest.advertisements.remove(advertisement)
         self.gains.forget(id)
+
+    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        super().link_down(neighbor, notice)
+        self.gains.forget_link(neighbor)
 
     # Subscriptions
 

@@ -62,8 +62,8 @@ class Switching(PopSub):
         if message.subscription is not None:
             self._pass_to_one(sender, envelope, message)
             return
-        for link in sorted(self.gains.of(message.advertisement)):
-            if link != sender:
+        for link, entry in sorted(self.gains.of(message.advertisement).items()):
+            if entry.count and link != sender:
                 self.world.send(link, envelope)
         if self.local[message.advertisement]:
             self.switched(message)
