@@ -16,7 +16,13 @@ from pysim.brokers.covering import (
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
-from pysim.brokers.popsub import DirectDelivery, ReversePathForwarding
+from pysim.brokers.popsub import (
+    Batching,
+    DirectDelivery,
+    Gossiping,
+    PrintedGossiping,
+    ReversePathForwarding,
+)
 from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
@@ -33,9 +39,11 @@ from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 __all__ = [
     "REQUIRED",
     "ActiveCovering",
+    "Batching",
     "Broker",
     "DirectDelivery",
     "EventForwarding",
+    "Gossiping",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
@@ -43,6 +51,7 @@ __all__ = [
     "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
+    "PrintedGossiping",
     "ProtocolError",
     "ReconfigurationPath",
     "ReversePathForwarding",
@@ -69,5 +78,8 @@ for _broker in (
     IncrementalUnsubscription,
     ReversePathForwarding,
     DirectDelivery,
+    Batching,
+    Gossiping,
+    PrintedGossiping,
 ):
     register(_broker)

@@ -6,7 +6,7 @@ They must not know messages, neighbors beyond their names, or what covering is.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 
 from pysim.filters import And, Event, Filter, MatchingIndex, Operator, Predicate, Value, new_index
 from pysim.filters.covering import intersects
@@ -93,6 +93,10 @@ class Subscriptions:
                 return entry
         return None
 
+    def all_of(self, id: MessageId) -> tuple[Entry, ...]:
+        """The entries of a subscription, whichever side they came from."""
+        return self._by_id.get(id, ())
+
     def is_told(self, id: MessageId, neighbor: BrokerId) -> bool:
         """Whether a neighbor holds a subscription of this id, by whichever entry."""
         return any(neighbor in entry.fwd for entry in self._by_id.get(id, ()))
@@ -159,11 +163,7 @@ class Advertisements:
 
     def announcing(self, event: Event) -> Advertisement | None:
         """The first advertisement of a local client that an event belongs to."""
-        return min(self.all_announcing(event), key=lambda found: found.id, default=None)
-
-    def all_announcing(self, event: Event) -> Set[Advertisement]:
-        """All advertisements of local clients that an event belongs to."""
-        return self._local.match(event)
+        return min(self._local.match(event), key=lambda found: found.id, default=None)
 
     def __iter__(self) -> Iterator[Advertisement]:
         return iter(self._by_id.values())

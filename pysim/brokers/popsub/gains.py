@@ -9,7 +9,9 @@ the paper:
 - It is kept where a subscription arrives, for the link that it came over: one hop at the neighbor.
   (The paper's sender-side index can only mean this, for the table of the neighbor that will
   forward publications back.) Local subscriptions do not count.
-- An entry is made with its first subscription and goes with its last. There is none for the link
+- An entry is made with its first subscription. With its last, the gain is none, 0, but the entry
+  stays until advertisement or link go: who subscribes next must find publications on the way that
+  they were on, or it could hear of a change that is none any more. There is no entry for the link
   that leads to the advertiser: no publication of A goes there.
 """
 
@@ -38,7 +40,7 @@ class GainEntry:
 
     @property
     def gain(self) -> float:
-        return self.count * self.count / self.hops
+        return self.count * self.count / self.hops if self.count else 0.0
 
 
 class GainTable:
@@ -67,8 +69,8 @@ class GainTable:
             for link, side in interest.sides.items():
                 if link not in advertisement.hops:
                     self._add(advertisement.id, link, side.count, side.hops)
-        for link in [entry.link for entry in row.values() if not entry.count]:
-            del row[link]
+        for link in advertisement.hops:
+            row.pop(link, None)
         self.changed = True
 
     def forget(self, advertisement: MessageId) -> None:
@@ -83,9 +85,13 @@ class GainTable:
             entry = row[link] = GainEntry(link, advertisement)
         entry.count += count
         entry.hops += hops
-        if not entry.count:
-            del row[link]
         self.changed = True
+
+    def forget_link(self, link: BrokerId) -> None:
+        """A link is gone."""
+        for row in self._rows.values():
+            if row.pop(link, None) is not None:
+                self.changed = True
 
     def __iter__(self) -> Iterator[GainEntry]:
         for row in self._rows.values():

@@ -16,18 +16,16 @@ equal or lower gain are not. What is settled beyond the paper:
   own evaluate.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Annotated
 
 from pysim.brokers.popsub.gains import GainEntry
-from pysim.brokers.popsub.interests import Interest
-from pysim.brokers.popsub.routing import GainRouting
+from pysim.brokers.popsub.routing import GainRouting, Publication
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, World
 from pysim.units import Duration, Share
-from pysim.wire import Envelope, MessageId
 
 Capacity = Annotated[float, "publications that a broker can forward in a second (tau)"]
 Phi = Annotated[Share, "part of the capacity that popular publications may fill (phi)"]
@@ -67,8 +65,8 @@ def _falling_gain(entry: GainEntry) -> float:
 class PopSub(GainRouting):
     """A broker that lets popular publications of its clients take the tree.
 
-    A subclass supplies `send_unpopular`, and may override `flipped`. The options are those of every
-    subclass.
+    A subclass supplies `send_unpopular`, and may override `flipped` and `evaluated`. The options
+    are those of every subclass.
     """
 
     def __init__(self, world: World, capacity: float, phi: float, evaluation: float) -> None:
@@ -86,47 +84,23 @@ class PopSub(GainRouting):
 
     # Sending
 
-    def send_published(
-        self,
-        advertisement: MessageId,
-        event: Envelope,
-        found: Collection[Interest],
-        links: Sequence[BrokerId],
-    ) -> bool:
-        gains = self.gains.of(advertisement)
-        unpopular = []
-        popular = []
+    def send_published(self, publication: Publication, links: Sequence[BrokerId]) -> None:
+        gains = self.gains.of(publication.advertisement)
+        popular: list[GainEntry] = []
+        unpopular: list[GainEntry] = []
         for link in links:
             entry = gains[link]
             entry.seen += 1
-            if entry.popular:
-                self.count_gain(entry)
-                popular.append(link)
-            else:
-                unpopular.append(entry)
+            (popular if entry.popular else unpopular).append(entry)
+        if popular:
+            self.send_along_tree(publication, popular)
         if unpopular:
             self.counters["unpopular-publications"] += 1
-            self.send_unpopular(advertisement, event, found, unpopular)
-        self.send_on(popular, event)
-        return bool(popular)
+            self.send_unpopular(publication, unpopular)
 
-    def send_unpopular(
-        self,
-        advertisement: MessageId,
-        event: Envelope,
-        found: Collection[Interest],
-        entries: Sequence[GainEntry],
-    ) -> None:
+    def send_unpopular(self, publication: Publication, entries: Sequence[GainEntry]) -> None:
         """Let a publication go that is unpopular on the links of some entries."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it sends the unpopular")
-
-    def passed(self, event: Envelope, found: Collection[Interest], links: list[BrokerId]) -> None:
-        super().passed(event, found, links)
-        if self._is_evaluating:
-            gains = self.gains_of(event, found)
-            for link in links:
-                if link in gains:
-                    gains[link].seen += 1
 
     # Algorithm 1, periodically
 
@@ -143,13 +117,16 @@ class PopSub(GainRouting):
             return
         self.gains.changed = False
         popular = popular_entries(entries, self._fill)
-        own = self._owners
         for entry in entries:
             if entry.popular != (entry in popular):
                 entry.popular = not entry.popular
-                if entry.advertisement in own:
+                if entry.advertisement.origin == self.world.id:
                     self.counters["flips"] += 1
                     self.flipped(entry)
+        self.evaluated(entries)
 
     def flipped(self, entry: GainEntry) -> None:
         """A local client's advertisement became popular, or unpopular, on a link."""
+
+    def evaluated(self, entries: Iterable[GainEntry]) -> None:
+        """All flags have been set anew."""

@@ -8,10 +8,9 @@ goes to where advertisements came from that it intersects, a publication back. O
 subscriptions count their hops, so that each broker has a gain table, and what an experiment on
 popularity wants to know is counted. What is settled beyond the paper:
 
-- An event belongs to one advertisement: at its publisher's broker to the first (by id) of its
-  client that announces it, or else to the first of another client there. Elsewhere it is the only
-  one that a matching subscription intersects, or else the first of the event's origin that
-  announces it.
+- An event belongs to the first advertisement, by id, of its broker that announces it. All brokers
+  come to the same result, as they know all advertisements; it need not travel. (Publishers of one
+  broker whose advertisements overlap are one publisher for what they have in common.)
 - Deliveries name their way: ``local`` (the publisher's own broker), ``tree``, or as an unpopular
   publication ``direct``, ``batch`` or ``gossip``.
 - Counters: ``tree-forwards`` (publications sent on alone over a link), ``pure-forwards``
@@ -22,18 +21,18 @@ popularity wants to know is counted. What is settled beyond the paper:
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, cast
+from typing import ClassVar, NamedTuple, cast
 
 from pysim.brokers.covering.routing import CoveringRouting
 from pysim.brokers.covering.stores import Unrelated
-from pysim.brokers.covering.tables import Advertisement, Entry
+from pysim.brokers.covering.tables import Entry
 from pysim.brokers.popsub.gains import GainEntry, GainTable
 from pysim.brokers.popsub.interests import Interest, Interests
 from pysim.brokers.popsub.work import WORK_UNITS, Work
 from pysim.filters import Filter
 from pysim.filters.covering import intersects
 from pysim.network.transport import BrokerId
-from pysim.network.world import ClientId, World
+from pysim.network.world import ClientId, LinkNotice, World
 from pysim.wire import Envelope, MessageId
 from pysim.wire.messages import Event, HopSubscribe
 
@@ -46,6 +45,18 @@ _COUNTERS = (
     "passing-gain",
     "passing-gain-forwards",
 )
+
+
+class Publication(NamedTuple):
+    """What the broker of its publisher knows of a publication.
+
+    `found` are the entries that match it; `is_local` says whether a local client has one of them.
+    """
+
+    advertisement: MessageId
+    event: Envelope
+    found: Collection[Interest]
+    is_local: bool
 
 
 class GainRouting(CoveringRouting):
@@ -63,7 +74,6 @@ class GainRouting(CoveringRouting):
         self.gains = GainTable()
         self.counters.update(dict.fromkeys(_COUNTERS, 0))
         self._done = Work()
-        self._owners: dict[MessageId, ClientId] = {}
 
     # Publications
 
@@ -72,46 +82,56 @@ class GainRouting(CoveringRouting):
         found = self.match(event)
         links = self.next_hops(found, self.world.id)
         is_local = self.deliver(found, event, "local")
-        announced = self._announced_by(client, attributes)
+        announced = self.advertisements.announcing(attributes)
         if announced is None:
             self.counters["unadvertised"] += 1
             self.send_on(links, event)
-        elif links and self.send_published(announced.id, event, found, links) and not is_local:
-            self.counters["pure-forwards"] += 1
-            self.counters["pure-forwards-at-publisher"] += 1
+        elif links:
+            self.send_published(Publication(announced.id, event, found, is_local), links)
 
     def on_event(self, sender: BrokerId, event: Envelope) -> None:
-        found = self.match(event)
+        self.relay(sender, event, self.match(event))
+
+    def relay(self, sender: BrokerId, event: Envelope, found: Collection[Interest]) -> None:
+        """Deliver what came by the tree, and send it on."""
         links = self.next_hops(found, sender)
         is_local = self.deliver(found, event, "tree")
         if links:
             self.passed(event, found, links)
+            self.counters["passing-gain-forwards"] += len(links)
             self.send_on(links, event)
             if not is_local:
                 self.counters["pure-forwards"] += 1
 
-    def send_published(
-        self,
-        advertisement: MessageId,
-        event: Envelope,
-        found: Collection[Interest],
-        links: Sequence[BrokerId],
-    ) -> bool:
-        """Let a local client's publication go; whether it is sent on over any link now."""
-        gains = self.gains.of(advertisement)
-        for link in links:
-            self.count_gain(gains.get(link))
-        self.send_on(links, event)
-        return True
+    def send_published(self, publication: Publication, links: Sequence[BrokerId]) -> None:
+        """Let a local client's publication go."""
+        gains = self.gains.of(publication.advertisement)
+        self.send_along_tree(publication, [gains[link] for link in links])
+
+    def send_along_tree(self, publication: Publication, entries: Sequence[GainEntry]) -> None:
+        """Send a local client's publication over the links of entries."""
+        self.count_along_tree(publication, entries)
+        self.send_on([entry.link for entry in entries], publication.event)
+
+    def count_along_tree(self, publication: Publication, entries: Sequence[GainEntry]) -> None:
+        for entry in entries:
+            self.counters["gain"] += entry.gain  # type: ignore[assignment]  # floats do as well
+        self.counters["gain-forwards"] += len(entries)
+        if not publication.is_local:
+            self.count_pure_forward_at_publisher()
+
+    def count_pure_forward_at_publisher(self) -> None:
+        self.counters["pure-forwards"] += 1
+        self.counters["pure-forwards-at-publisher"] += 1
 
     def passed(self, event: Envelope, found: Collection[Interest], links: list[BrokerId]) -> None:
-        """Note what passes on its way from another broker."""
-        gains = self.gains_of(event, found)
+        """Note what passes on its way from another broker to these links."""
+        advertisement = self.advertisement_of(event, found)
+        gains = self.gains.of(advertisement) if advertisement is not None else {}
         for link in links:
-            entry = gains.get(link)
-            if entry is not None:
-                self.counters["passing-gain"] += entry.gain  # type: ignore[assignment]
-                self.counters["passing-gain-forwards"] += 1
+            if link in gains:
+                self.counters["passing-gain"] += gains[link].gain  # type: ignore[assignment]
+                gains[link].seen += 1
 
     def send_on(self, links: Sequence[BrokerId], event: Envelope) -> None:
         """Send a publication over links, alone."""
@@ -120,12 +140,6 @@ class GainRouting(CoveringRouting):
             send(link, event)
         self._done.messages += len(links)
         self.counters["tree-forwards"] += len(links)
-
-    def count_gain(self, entry: GainEntry | None) -> None:
-        """A publication of a local client goes over the link of an entry."""
-        if entry is not None:
-            self.counters["gain"] += entry.gain  # type: ignore[assignment]  # floats do as well
-            self.counters["gain-forwards"] += 1
 
     # Who wants it
 
@@ -148,36 +162,23 @@ class GainRouting(CoveringRouting):
             deliver(client, event, way)
         return bool(clients)
 
-    def gains_of(
-        self, event: Envelope, found: Collection[Interest]
-    ) -> Mapping[BrokerId, GainEntry]:
-        """The gains, by link, of the advertisement that a passing event belongs to."""
+    def advertisement_of(self, event: Envelope, found: Collection[Interest]) -> MessageId | None:
+        """The advertisement that an event belongs to, from what matches it.
+
+        If a matching subscription intersects only one, it is that.
+        """
         for interest in found:
             if len(interest.advertisements) == 1:
-                return self.gains.of(interest.advertisements[0].id)
+                return interest.advertisements[0].id
         attributes = cast(Event, event.message).attributes
         announcing = [
             each.id
             for each in {each for interest in found for each in interest.advertisements}
             if each.id.origin == event.origin and each.filter.matches(attributes)
         ]
-        return self.gains.of(min(announcing)) if announcing else {}
-
-    def _announced_by(
-        self, client: ClientId, attributes: Mapping[str, int | float | str]
-    ) -> Advertisement | None:
-        owners = self._owners
-        return min(
-            self.advertisements.all_announcing(attributes),
-            key=lambda found: (owners[found.id] != client, found.id),
-            default=None,
-        )
+        return min(announcing, default=None)
 
     # Advertisements
-
-    def advertise(self, client: ClientId, filter: Filter) -> None:
-        super().advertise(client, filter)
-        self._owners[self._announced[client, filter]] = client
 
     def _learn(self, hop: BrokerId, id: MessageId, filter: Filter) -> None:
         is_new = self.advertisements.get(id) is None
@@ -202,7 +203,10 @@ class GainRouting(CoveringRouting):
         for interest in concerned:
             interest.advertisements.remove(advertisement)
         self.gains.forget(id)
-        self._owners.pop(id, None)
+
+    def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        super().link_down(neighbor, notice)
+        self.gains.forget_link(neighbor)
 
     # Subscriptions
 

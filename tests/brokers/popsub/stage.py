@@ -96,7 +96,9 @@ def expected_gains(life: Life, names: Mapping[tuple[int, int, Any], Any]) -> Gai
 def gains(run: Simulation) -> Gains:
     return {
         broker: {
-            (entry.link, entry.advertisement): (entry.count, entry.hops) for entry in agent.gains
+            (entry.link, entry.advertisement): (entry.count, entry.hops)
+            for entry in agent.gains
+            if entry.count
         }
         for broker, agent in agents(run).items()
     }
