@@ -29,7 +29,7 @@ NOISE = 0.10
 """Sigma of the log-normal noise of a pair: the residual of 2-D + height fits to real matrices."""
 
 KING_TO_PEERWISE = 0.74
-"""Factor (`LatencyMatrix.scaled`) from King-like latencies to those of PeerWise, which PopSub used:
+"""Factor (`scale`) from King-like latencies to those of PeerWise, which PopSub used:
 the 50-node sample known of it has a median RTT of 118 ms."""
 
 
@@ -89,7 +89,9 @@ _PLANETLAB = _Model(
 )
 
 
-def king_like(rng: random.Random, *, hosts: int = 1715, sigma: float = NOISE) -> LatencyMatrix:
+def king_like(
+    rng: random.Random, *, hosts: int = 1715, sigma: float = NOISE, scale: float = 1.0
+) -> LatencyMatrix:
     """Latencies like those between name servers that the King method measured.
 
     Source of the fit: the p2psim Vivaldi coordinates (King data set, Gummadi et al., IMW 2002).
@@ -97,10 +99,12 @@ def king_like(rng: random.Random, *, hosts: int = 1715, sigma: float = NOISE) ->
     model: 40/86/159/244/429/681 ms (mean of 20 draws of 1715 hosts; KS distance 0.019), with 4.6 %
     of triangles violated.
     """
-    return _draw(_KING, rng, hosts, sigma)
+    return _draw(_KING, rng, hosts, sigma, scale)
 
 
-def planetlab_like(rng: random.Random, *, hosts: int = 490, sigma: float = NOISE) -> LatencyMatrix:
+def planetlab_like(
+    rng: random.Random, *, hosts: int = 490, sigma: float = NOISE, scale: float = 1.0
+) -> LatencyMatrix:
     """Latencies like those between PlanetLab nodes.
 
     Source of the fit: Zhu, Liu, Niu, Li and Zhao, "Network latency estimation for personal devices:
@@ -109,7 +113,7 @@ def planetlab_like(rng: random.Random, *, hosts: int = 490, sigma: float = NOISE
     hosts; KS distance 0.032). The shortest come out 17 % too long, of which hosts at one site (0.5
     % of the pairs, not modelled) explain a third; 7.8 % of triangles are violated, not 5.6.
     """
-    return _draw(_PLANETLAB, rng, hosts, sigma)
+    return _draw(_PLANETLAB, rng, hosts, sigma, scale)
 
 
 def overlay_from_matrix(
@@ -124,8 +128,9 @@ def overlay_from_matrix(
     as linked only if one is among that many nearest of the other: more local, and deeper.
 
     The root is broker 0. Node attributes: `host` (index in the matrix), `label` if the matrix has
-    labels, `role` ("root", "inner", "edge"); link attribute `delay`. The latencies between all
-    brokers, for packets off the tree, are `matrix.submatrix(hosts)`, the hosts in broker order.
+    labels, `role` ("root", "top" for its children, "inner", "edge"); link attribute `delay`. The
+    latencies between all brokers, for packets off the tree, are `matrix.submatrix(hosts)`, the
+    hosts in broker order.
     """
     check_range("brokers", brokers, 1, len(matrix))
     linked = _linked(matrix.delays, neighbors)
@@ -149,12 +154,17 @@ def overlay_from_matrix(
         graph.add_edge(parent, broker, delay=float(delays[parent, broker]))
     for broker in graph:
         graph.nodes[broker]["role"] = "inner" if graph.degree[broker] > 1 else "edge"
+    for child in graph.adj[0]:
+        graph.nodes[child]["role"] = "top"
     graph.nodes[0]["role"] = "root"
     return graph
 
 
-def _draw(model: _Model, rng: random.Random, hosts: int, sigma: float) -> LatencyMatrix:
+def _draw(
+    model: _Model, rng: random.Random, hosts: int, sigma: float, scale: float
+) -> LatencyMatrix:
     check_range("hosts", hosts, 1)
+    check_range("scale", scale, 0)
     weights = [cluster.weight for cluster in model.clusters]
     points = [
         _point(rng, model, cluster) for cluster in rng.choices(model.clusters, weights, k=hosts)
@@ -163,7 +173,7 @@ def _draw(model: _Model, rng: random.Random, hosts: int, sigma: float) -> Latenc
     milliseconds = coordinate_delays(x, y, height)
     noisy = LatencyMatrix(milliseconds / 1000).with_noise(rng, sigma)
     # Whole microseconds: the last bit of exp differs between machines, and must not reach a packet.
-    return LatencyMatrix(np.round(noisy.delays, 6), name=f"{model.name}-{hosts}")
+    return LatencyMatrix(np.round(noisy.delays * scale, 6), name=f"{model.name}-{hosts}")
 
 
 def _point(rng: random.Random, model: _Model, cluster: _Cluster) -> tuple[float, float, float]:

@@ -22,6 +22,13 @@ from pysim.brokers.destinations import (
 from pysim.brokers.event_forwarding import EventForwarding
 from pysim.brokers.informed_activation import InformedLinkActivation
 from pysim.brokers.notified_deferred import NotifiedDeferredUnsubscription
+from pysim.brokers.popsub import (
+    Batching,
+    DirectDelivery,
+    Gossiping,
+    PrintedGossiping,
+    ReversePathForwarding,
+)
 from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
@@ -45,13 +52,16 @@ from pysim.brokers.timed_deferred import TimedDeferredUnsubscription
 __all__ = [
     "REQUIRED",
     "ActiveCovering",
+    "Batching",
     "Broker",
     "DDbr",
+    "DirectDelivery",
     "Drp",
     "EventFlooding",
     "EventForwarding",
     "FilterBasedRouting",
     "GeneralFilterBasedRouting",
+    "Gossiping",
     "IncrementalUnsubscription",
     "InformedLinkActivation",
     "LazyCovering",
@@ -63,8 +73,10 @@ __all__ = [
     "NoCovering",
     "NotifiedDeferredUnsubscription",
     "Option",
+    "PrintedGossiping",
     "ProtocolError",
     "ReconfigurationPath",
+    "ReversePathForwarding",
     "SubscriptionForwarding",
     "SubscriptionPacking",
     "TimedDeferredUnsubscription",
@@ -95,5 +107,10 @@ for _broker in (
     Drp,
     MulticastGroups,
     Merc,
+    ReversePathForwarding,
+    DirectDelivery,
+    Batching,
+    Gossiping,
+    PrintedGossiping,
 ):
     register(_broker)

@@ -76,10 +76,15 @@ def report(result: Manifest, final: Path) -> Iterator[str]:
 def _messages(result: Manifest) -> Iterator[str]:
     """A line for each type of message; a message counts on every link it crosses."""
     yield f"{'message':18} {'sent':>10} {'bytes':>13} {'lost':>8} {'unfinished':>10}"
-    rows = [
-        (name, total.sent, total.sent_bytes, total.lost_link + total.lost_packet, total.unfinished)
+    rows = {
+        name: (
+            total.sent,
+            total.sent_bytes,
+            total.lost_link + total.lost_packet,
+            total.unfinished,
+        )
         for name, total in result.messages.items()
-    ]
-    numbers = zip(*(row[1:] for row in rows), strict=True)
-    for name, sent, size, lost, unfinished in [*rows, ("all", *map(sum, numbers))]:
+    }
+    rows["all"] = tuple(sum(column) for column in zip(*rows.values(), strict=True)) or (0, 0, 0, 0)
+    for name, (sent, size, lost, unfinished) in rows.items():
         yield f"{name:18} {sent:>10,} {size:>13,} {lost:>8,} {unfinished:>10,}"

@@ -24,6 +24,7 @@ from msgspec import Meta
 from pysim.experiments import registries, schema, toml
 from pysim.experiments.schema import Choice, FieldError
 from pysim.naming import nearest
+from pysim.network.service import BATCH_FACTORS, MATCHED
 from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
@@ -102,6 +103,27 @@ class MatrixFile(Table, frozen=True, kw_only=True):
     ] = "refuse"
 
 
+_Positive = Annotated[int, Meta(ge=1)]
+_Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class LatencyTree(Table, frozen=True, kw_only=True):
+    """A tree grown on the underlay's latencies, as PopSub's are: broker 0 is a random host."""
+
+    brokers: Annotated[int, Meta(ge=1, le=_MOST_BROKERS, description="number of brokers")]
+    neighbors: Annotated[
+        _Positive | None,
+        Meta(
+            description="hosts count as linked if one is among so many nearest of the other;"
+            " all are if not given",
+        ),
+    ] = None
+    draw: Annotated[
+        _Seed | None,
+        Meta(description="latencies and tree come of this number instead of the seed"),
+    ] = None
+
+
 class Topology(Choice):
     """The overlay: a kind that is generated, or a file."""
 
@@ -119,7 +141,11 @@ class Topology(Choice):
 
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
-        return {**registries.topologies(), "file": TopologyFile}
+        return {**registries.topologies(), **GROWN, "file": TopologyFile}
+
+
+GROWN: Mapping[str, type[msgspec.Struct]] = {"latency-tree": LatencyTree}
+"""Topologies that are grown on what lies beneath them."""
 
 
 class Underlay(Topology):
@@ -347,6 +373,20 @@ class WorkService(TimedService, frozen=True, kw_only=True):
     ] = {}
 
 
+class CapacityService(Table, frozen=True, kw_only=True):
+    """A number of publications that a broker forwards in a second, more of them in batches."""
+
+    capacity: Annotated[float, Meta(gt=0, description="publications in a second (tau)")] = 2500.0
+    unit: Annotated[
+        Literal["publication", "receiver"],
+        Meta(description="what counts: each publication taken up, or each receiver it is sent to"),
+    ] = "publication"
+    factors: Annotated[
+        tuple[tuple[int, float], ...],
+        Meta(description="sizes of batches and what each costs: [[1, 1.0], [2, 1.4], ...]"),
+    ] = tuple(BATCH_FACTORS)
+
+
 class Service(Choice):
     """What a broker's CPU spends on a message."""
 
@@ -360,6 +400,7 @@ class Service(Choice):
             "type": TypeService,
             "table": TableService,
             "work": WorkService,
+            "capacity": CapacityService,
         }
 
 
@@ -454,6 +495,8 @@ class Experiment(Table, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if isinstance(self.service.parameters, WorkService):
             _check_work(self.protocol.name, self.service.parameters)
+        if isinstance(self.service.parameters, CapacityService):
+            _check_capacity(self.protocol.name)
 
 
 def _check_work(protocol: str, service: WorkService) -> None:
@@ -468,6 +511,15 @@ def _check_work(protocol: str, service: WorkService) -> None:
         if name not in known:
             problem = f"is not work that {protocol} counts; {nearest(name, known)}"
             raise FieldError(f"service.seconds.{name}", problem, bare=True)
+
+
+def _check_capacity(protocol: str) -> None:
+    """Refuse a capacity for brokers that do not tell which publications they handle."""
+    from pysim.brokers import protocols
+
+    if MATCHED not in protocols()[protocol].work_units:
+        problem = f"needs brokers that count publications, and those of {protocol} do not"
+        raise FieldError("service.model", problem)
 
 
 @dataclass(frozen=True)

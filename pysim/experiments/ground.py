@@ -52,9 +52,15 @@ class Ground:
         self.inputs: dict[str, str] = {}
         self.links = LinkSettings(network.delay, network.rate, network.queue, network.loss)
         self._folder = folder
-        self._streams = Streams(experiment.seed)
-        self.overlay = self._overlay(experiment.topology)
-        self.underlay = self._underlay(network) if network.underlay is not None else None
+        self._streams = Streams(_drawn_from(experiment))
+        self.underlay: Underlay | None = None
+        grown = experiment.topology.parameters
+        if isinstance(grown, tables.LatencyTree):
+            self._grow(grown, network)
+        else:
+            self.overlay: nx.Graph = self._overlay(experiment.topology)
+            if network.underlay is not None:
+                self.underlay = self._underlay(network)
         self._ways_from = cache(self._routes)
 
     def link(self, a: int, b: int) -> LinkSettings:
@@ -86,13 +92,30 @@ class Ground:
         table = network.underlay
         assert table is not None
         key = "network.underlay"
-        if isinstance(table.parameters, tables.MatrixFile) or "-like" in table.name:
+        if _is_latencies(table):
             found: nx.Graph | LatencyMatrix = self._latencies(table, key)
         else:
             found = self._graph(table, key, "underlay")
             self._refusing(key, lambda: topologies.require_connected(found))
-        access = LinkSettings(network.access_delay, network.access_rate, network.queue)
-        return Underlay(found, self._homes(found, network.attach), access)
+        return Underlay(found, self._homes(found, network.attach), _access(network))
+
+    def _grow(self, table: tables.LatencyTree, network: tables.Network) -> None:
+        """The latencies first, then the tree on them; its brokers sit at the hosts it grew on."""
+        beneath = network.underlay
+        if beneath is None or not _is_latencies(beneath):
+            known = '"king-like", "planetlab-like" or "matrix"'
+            problem = f"grows on latencies, so network.underlay must be of the kind {known}"
+            raise FieldError("topology.kind", problem)
+        matrix = self._latencies(beneath, "network.underlay")
+        stream = self._streams.stream("topology")
+        self.overlay = self._refusing(
+            "topology",
+            lambda: topologies.overlay_from_matrix(
+                matrix, table.brokers, stream, neighbors=table.neighbors
+            ),
+        )
+        hosts = tuple(self.overlay.nodes[broker]["host"] for broker in range(table.brokers))
+        self.underlay = Underlay(matrix, hosts, _access(network))
 
     def _graph(self, table: tables.Topology, key: str, purpose: str) -> nx.Graph:
         given = table.parameters
@@ -160,3 +183,20 @@ class Ground:
             text = re.sub(r"^topology '[^']*': ", "", str(error))
             own = key == "topology" and text.startswith(key)  # it names the table itself
             raise FieldError("" if own else key, text, bare=True) from None
+
+
+def _drawn_from(experiment: tables.Experiment) -> int:
+    """What the network's chance comes from: the seed, unless several runs are to share it."""
+    topology = experiment.topology.parameters
+    drawn = topology.draw if isinstance(topology, tables.LatencyTree) else None
+    return experiment.seed if drawn is None else drawn
+
+
+def _is_latencies(table: tables.Underlay) -> bool:
+    """Whether an underlay is a matrix of latencies, and not routers."""
+    return isinstance(table.parameters, tables.MatrixFile) or "-like" in table.name
+
+
+def _access(network: tables.Network) -> LinkSettings:
+    """A broker's own line to the underlay."""
+    return LinkSettings(network.access_delay, network.access_rate, network.queue)

@@ -63,6 +63,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         "published": pa.int64(),
         "delivered": pa.int64(),
         "kind": pa.string(),
+        "way": pa.string(),
     },
     "missing": {**_ID, **_CLIENT},
     "subscriptions": {

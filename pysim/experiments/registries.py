@@ -62,13 +62,13 @@ def workloads() -> Types:
 def catalogue() -> dict[str, list[Kind]]:
     """Everything that an experiment can be made of, by group."""
     from pysim import brokers
-    from pysim.experiments.config import Fault, Service
+    from pysim.experiments.config import GROWN, Fault, Service
     from topologies import kinds as topology_kinds
 
     generators = {name: kind.generator for name, kind in topology_kinds().items()}
     return {
         "protocols": _kinds(protocols(), brokers.protocols()),
-        "topologies": _kinds(topologies(), generators),
+        "topologies": [*_kinds(topologies(), generators), *_kinds(GROWN, GROWN)],
         "workloads": _kinds(workloads(), workloads()),
         "services": _kinds(Service.types(), Service.types()),
         "faults": _kinds(Fault.types(), Fault.types()),

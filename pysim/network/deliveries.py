@@ -31,7 +31,7 @@ class EventRow(NamedTuple):
 
 
 class DeliveryRow(NamedTuple):
-    """An event that came to a client."""
+    """An event that came to a client, by the way that its protocol names where it has several."""
 
     event: MessageId
     broker: BrokerId
@@ -39,6 +39,7 @@ class DeliveryRow(NamedTuple):
     published: int
     delivered: int
     kind: DeliveryKind
+    way: str = ""
 
 
 class DeliveryColumns(NamedTuple):
@@ -51,6 +52,7 @@ class DeliveryColumns(NamedTuple):
     published: "np.typing.NDArray[np.int64]"
     delivered: "np.typing.NDArray[np.int64]"
     kind: Sequence[DeliveryKind]
+    way: Sequence[str]
 
 
 class Deliveries(Sequence[DeliveryRow]):
@@ -59,7 +61,16 @@ class Deliveries(Sequence[DeliveryRow]):
     An event is known by its number in `events`.
     """
 
-    __slots__ = ("_brokers", "_clients", "_events", "_kinds", "_numbers", "_times")
+    __slots__ = (
+        "_brokers",
+        "_clients",
+        "_events",
+        "_kinds",
+        "_numbers",
+        "_times",
+        "_way_codes",
+        "_ways",
+    )
 
     def __init__(self, events: Sequence[EventRow]) -> None:
         self._events = events
@@ -68,9 +79,17 @@ class Deliveries(Sequence[DeliveryRow]):
         self._clients = array("I")
         self._times = array("q")
         self._kinds: list[DeliveryKind] = []
+        self._ways = array("B")
+        self._way_codes: dict[str, int] = {}
 
     def add(
-        self, number: int, broker: BrokerId, client: ClientId, time: int, kind: DeliveryKind
+        self,
+        number: int,
+        broker: BrokerId,
+        client: ClientId,
+        time: int,
+        kind: DeliveryKind,
+        way: str = "",
     ) -> None:
         """Note that an event came to a client."""
         self._numbers.append(number)
@@ -78,6 +97,7 @@ class Deliveries(Sequence[DeliveryRow]):
         self._clients.append(client)
         self._times.append(time)
         self._kinds.append(kind)
+        self._ways.append(self._way_codes.setdefault(way, len(self._way_codes)))
 
     def columns(self) -> DeliveryColumns:
         """The same, column by column."""
@@ -92,6 +112,7 @@ class Deliveries(Sequence[DeliveryRow]):
             about[:, 2],
             np.array(self._times, np.int64),
             self._kinds,
+            np.array([*self._way_codes, ""], object)[np.array(self._ways, np.uint8)].tolist(),
         )
 
     def digest(self) -> str:
@@ -123,6 +144,7 @@ class Deliveries(Sequence[DeliveryRow]):
             event.time,
             self._times[place],
             self._kinds[place],
+            list(self._way_codes)[self._ways[place]],
         )
 
     def __eq__(self, other: object) -> bool:

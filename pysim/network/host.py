@@ -177,7 +177,7 @@ class Host:
         """Handle now; what it causes leaves when the service time that it cost has passed."""
         assert self._costs is not None
         world = self.world
-        deferred: list[tuple[ClientId, Envelope]] = []
+        deferred: list[tuple[ClientId, Envelope, str]] = []
         world._deferred = deferred
         try:
             handle()

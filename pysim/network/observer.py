@@ -199,7 +199,9 @@ class Observer:
 
     # What agents do (the protocol `Records`)
 
-    def delivered(self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int) -> None:
+    def delivered(
+        self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int, way: str = ""
+    ) -> None:
         """An event came to a client."""
         number = self._numbers.get(envelope.id)
         if number is None:
@@ -207,7 +209,7 @@ class Observer:
         subscriber = self._subscribers.get(broker, _NOBODY).get(client)
         kind: DeliveryKind = "spurious" if subscriber is None else self._judge(subscriber, number)
         self._counts[kind] += 1
-        self.deliveries.add(number, broker, client, time, kind)
+        self.deliveries.add(number, broker, client, time, kind, way)
 
     def recorded(self, broker: BrokerId, name: str, value: float, time: int) -> None:
         """An agent noted a measurement of its own."""

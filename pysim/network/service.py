@@ -3,10 +3,12 @@
 It must not know protocols; of an agent it asks the size of its table, or what work it did.
 """
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Protocol
 
 from pysim.naming import nearest
 from pysim.network.host import CostModel
@@ -108,20 +110,102 @@ class FasterCost:
         return self.model.cost(agent, envelope) / self.speeds.get(agent.world.id, 1.0)
 
 
-_MODELS: Mapping[str, type[TypeCost | TableCost | WorkCost] | None] = {
+Factors = Sequence[tuple[int, float]]
+"""A batch-factor table: sizes, ascending, and what a batch of each costs, of one the unit."""
+
+BATCH_FACTORS: Factors = ((1, 1.0),)
+"""The table that is shipped: `pysim measure batch-factors` measured it."""
+
+MESSAGES, MATCHED, DIRECT, BATCHED = "messages", "matched", "direct", "batched-"
+"""Work that a capacity is spent on: publications sent alone to a receiver, publications that were
+looked up, publications sent off the tree, and batches by their size sent to a receiver."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityCost:
+    """A broker forwards `capacity` publications in a second, more of them if they come in batches.
+
+    A batch costs the entry of its size in `factors`, linear between entries; a larger one than the
+    table has is several. By the unit ``receiver`` everything that is sent counts, for each broker
+    it is sent to. By the unit ``publication`` what was taken up counts, over however many links it
+    goes on, and each message off the tree by itself. Other work is free.
+    """
+
+    capacity: float = 2500.0
+    unit: Literal["publication", "receiver"] = "publication"
+    factors: Factors = BATCH_FACTORS
+    _costs: Sequence[float] = field(default=(), init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.capacity < math.inf:
+            raise ValueError(f"capacity(={self.capacity}) should be more than 0 a second")
+        _check_factors(self.factors)
+        object.__setattr__(self, "_costs", _filled(self.factors))
+
+    def cost(self, agent: WorkingAgent, envelope: Envelope | None) -> float:
+        """Seconds of service for all that was done since this was last asked."""
+        done = agent.take_work()
+        if self.unit == "publication":
+            return (self.of_batch(int(done[MATCHED])) + done.get(DIRECT, 0)) / self.capacity
+        units = done[MESSAGES] + done.get(DIRECT, 0)
+        for name, count in done.items():
+            if name.startswith(BATCHED):
+                units += count * self.of_batch(int(name.removeprefix(BATCHED)))
+        return units / self.capacity
+
+    def of_batch(self, size: int) -> float:
+        """What a batch costs, in units of a message of its own."""
+        costs = self._costs
+        if size < len(costs):
+            return costs[size]
+        whole, rest = divmod(size, len(costs) - 1)
+        return whole * costs[-1] + costs[rest]
+
+
+def _filled(factors: Factors) -> list[float]:
+    """The cost of each size from none to the largest of a table."""
+    sizes = [size for size, _ in factors]
+    costs = [0.0]
+    for size in range(1, sizes[-1] + 1):
+        place = bisect_left(sizes, size)
+        above, cost = factors[place]
+        if above == size:
+            costs.append(cost)
+        else:
+            below, less = factors[place - 1]
+            costs.append(less + (cost - less) * (size - below) / (above - below))
+    return costs
+
+
+def _check_factors(factors: Factors) -> None:
+    if not factors or tuple(factors[0]) != (1, 1.0):
+        raise ValueError("factors should begin with 1.0 for a batch of 1")
+    for (size, cost), (larger, more) in itertools.pairwise(factors):
+        if not size < larger <= _LARGEST_BATCH:
+            raise ValueError(f"factors: sizes should rise up to {_LARGEST_BATCH}, not to {larger}")
+        if not cost <= more < math.inf:
+            raise ValueError(
+                f"factors: a batch of {larger} should not cost less than one of {size}"
+            )
+
+
+_LARGEST_BATCH = 65_536
+
+_MODELS: Mapping[str, type[TypeCost | TableCost | WorkCost | CapacityCost] | None] = {
     "none": None,
     "type": TypeCost,
     "table": TableCost,
     "work": WorkCost,
+    "capacity": CapacityCost,
 }
 
 
 def cost_model(name: str, **settings: Any) -> CostModel | None:
-    """The model: ``none``, ``type``, ``table`` or ``work``; None means no queue at all."""
+    """The model: ``none``, ``type``, ``table``, ``work``, ``capacity``; None means no queue."""
     if name not in _MODELS:
         raise ValueError(f'unknown cost model "{name}"; {nearest(name, _MODELS)}')
     model = _MODELS[name]
-    known = model.__dataclass_fields__ if model else {}
+    known = [each.name for each in fields(model) if each.init] if model else []
     for setting in settings:
         if setting not in known:
             raise ValueError(

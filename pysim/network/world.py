@@ -71,7 +71,7 @@ class Records(Protocol):
     """Where deliveries and an agent's own measurements go."""
 
     def delivered(
-        self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int
+        self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int, way: str = ""
     ) -> None: ...
 
     def recorded(self, broker: BrokerId, name: str, value: float, time: int) -> None: ...
@@ -136,7 +136,7 @@ class World:
         self._life = 0
         self._guard = _unguarded
         self._link_control: LinkControl | None = None
-        self._deferred: list[tuple[ClientId, Envelope]] | None = None
+        self._deferred: list[tuple[ClientId, Envelope, str]] | None = None
 
     @property
     def now(self) -> float:
@@ -188,12 +188,15 @@ class World:
         ticket = self._transport.schedule(round(delay * NANOSECONDS), fire)
         return Timer(self._transport, ticket)
 
-    def deliver(self, client: ClientId, envelope: Envelope) -> None:
-        """Hand an event to a local client (when the service of its message ends)."""
+    def deliver(self, client: ClientId, envelope: Envelope, way: str = "") -> None:
+        """Hand an event to a local client (when the service of its message ends).
+
+        `way` is what a protocol with several calls the one that this event came by.
+        """
         if self._deferred is None:
-            self._records.delivered(self.id, client, envelope, self._transport.now)
+            self._records.delivered(self.id, client, envelope, self._transport.now, way)
         else:
-            self._deferred.append((client, envelope))
+            self._deferred.append((client, envelope, way))
 
     def record(self, name: str, value: float) -> None:
         """Note a measurement of the agent's own in the run's results."""
@@ -204,14 +207,14 @@ class World:
             raise RuntimeError("agents cannot change the overlay of this network")
         return self._link_control
 
-    def _deliver_after(self, delay: int, deferred: list[tuple[ClientId, Envelope]]) -> None:
+    def _deliver_after(self, delay: int, deferred: list[tuple[ClientId, Envelope, str]]) -> None:
         """Make deliveries when the service ends that they came from, unless a crash ends it."""
         life = self._life
 
         def hand_over() -> None:
             if self._life == life:
-                for client, envelope in deferred:
-                    self.deliver(client, envelope)
+                for delivery in deferred:
+                    self.deliver(*delivery)
 
         self._transport.schedule(delay, hand_over)
 

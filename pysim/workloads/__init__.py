@@ -17,6 +17,7 @@ from pysim.workloads.flood import Flood
 from pysim.workloads.mobile import Mobile
 from pysim.workloads.operations import Action, Operation
 from pysim.workloads.patterns import Patterns
+from pysim.workloads.popularity import Popularity
 from pysim.workloads.recorded import Recorded
 from pysim.workloads.script import Script
 from pysim.workloads.stock import Stock
@@ -35,6 +36,7 @@ __all__ = [
     "Mobile",
     "Operation",
     "Patterns",
+    "Popularity",
     "Recorded",
     "Script",
     "Setting",

@@ -99,6 +99,12 @@ def test_a_run_ends_with_a_table_and_the_place_of_its_results(pysim: Command, fo
     ]
 
 
+def test_a_run_in_which_nobody_sends_anything_has_an_empty_table(pysim: Command) -> None:
+    ended = pysim("run small.toml --set topology.brokers=1")
+    assert ended.code == 0
+    assert ["all", "0", "0", "0", "0"] in [line.split() for line in ended.out.splitlines()]
+
+
 def test_json_is_the_manifest_and_nothing_else(pysim: Command, folder: Path) -> None:
     ended = pysim("run small.toml --out here --json")
     assert (ended.code, ended.err) == (0, "")

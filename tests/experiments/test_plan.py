@@ -114,6 +114,28 @@ def refusal(folder: Path, **settings: object) -> str:
             "network.underlay: it has 4 hosts for 5 brokers",
         ),
         (
+            {"topology": {"kind": "latency-tree", "brokers": 5}},
+            'topology.kind = "latency-tree": grows on latencies, so network.underlay must be of the'
+            ' kind "king-like", "planetlab-like" or "matrix"',
+        ),
+        (
+            {
+                "topology": {"kind": "latency-tree", "brokers": 5},
+                "network__mode": "underlay",
+                "network__underlay": {"kind": "star", "brokers": 9},
+            },
+            'topology.kind = "latency-tree": grows on latencies, so network.underlay must be of the'
+            ' kind "king-like", "planetlab-like" or "matrix"',
+        ),
+        (
+            {
+                "topology": {"kind": "latency-tree", "brokers": 60},
+                "network__mode": "underlay",
+                "network__underlay": {"kind": "king-like", "hosts": 40},
+            },
+            "topology: brokers = 60 must be between 1 and 40",
+        ),
+        (
             {"service": {"model": "type", "seconds": {"evnt": "1 ms"}}},
             'service: unknown message type "evnt" in a cost model; did you mean "event"?',
         ),
@@ -199,6 +221,55 @@ def test_brokers_sit_at_places_of_their_own(tmp_path: Path) -> None:
     assert in_order.underlay.homes == (0, 1, 2, 3, 4)
     # Over the centre of the star: two lines of 2 ms between routers, two of 0.1 ms to the brokers.
     assert in_order.way(1, 2) == pytest.approx((0.0042, 4))
+
+
+GROWN = {
+    "duration": "8 s",
+    "workload__start": "2 s",
+    "network__mode": "underlay",
+    "network__underlay": {"kind": "king-like", "hosts": 60},
+}
+
+
+def test_a_grown_overlay_sits_at_the_hosts_whose_latencies_it_grew_on(tmp_path: Path) -> None:
+    ground = small_plan(
+        tmp_path, **GROWN, topology={"kind": "latency-tree", "brokers": 40, "neighbors": 3}
+    ).ground
+    assert ground.underlay is not None
+    assert len(set(ground.underlay.homes)) == 40
+    for a, b, data in ground.overlay.edges(data=True):
+        assert ground.way(a, b).delay == pytest.approx(data["delay"])
+        assert ground.link(a, b).delay == data["delay"]
+
+
+def test_runs_with_other_seeds_share_the_overlay_that_is_drawn_from_a_number(
+    tmp_path: Path,
+) -> None:
+    def hosts(seed: int, **more: int) -> tuple[int, ...]:
+        table = {"kind": "latency-tree", "brokers": 10, **more}
+        underlay = small_plan(tmp_path, **GROWN, topology=table, seed=seed).ground.underlay
+        assert underlay is not None
+        return underlay.homes
+
+    assert hosts(1, draw=7) == hosts(2, draw=7) == hosts(7)
+    assert hosts(1) != hosts(2)
+
+
+def test_an_overlay_grows_on_a_matrix_from_a_file(tmp_path: Path) -> None:
+    """Round trips in ms: host 2 is nearer to 0 by way of 1, host 3 directly."""
+    (tmp_path / "times.txt").write_text("0 1 20\n0 2 100\n0 3 30\n1 2 20\n1 3 90\n2 3 90\n")
+    settings = {**GROWN, "network__underlay": {"kind": "matrix", "file": "times.txt"}}
+    found = set()
+    for seed in range(20):
+        ground = small_plan(
+            tmp_path, **settings, topology={"kind": "latency-tree", "brokers": 4}, seed=seed
+        ).ground
+        assert ground.underlay is not None
+        homes = ground.underlay.homes
+        if homes[0] == 0:
+            found.add(frozenset(frozenset({homes[a], homes[b]}) for a, b in ground.overlay.edges))
+            assert "times.txt" in ground.inputs
+    assert found == {frozenset(map(frozenset, ({0, 1}, {1, 2}, {0, 3})))}
 
 
 REPAIR = 100

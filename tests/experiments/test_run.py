@@ -64,7 +64,7 @@ def test_a_run_leaves_its_tables_and_its_manifest(tmp_path: Path) -> None:
     ]
     assert rows(final, "events") == [(0, 1, 0, 0, 2 * second, 1), (0, 2, 0, 0, 3 * second, 0)]
     assert rows(final, "deliveries") == [
-        (0, 1, 4, 0, 2 * second, 2 * second + 4 * hop, "made"),
+        (0, 1, 4, 0, 2 * second, 2 * second + 4 * hop, "made", ""),
     ]
     assert rows(final, "subscriptions") == [(4, 0, "price < 30", second, None)]
     assert rows(final, "links") == [(i, i + 1, 0.002, 10e6) for i in range(4)]

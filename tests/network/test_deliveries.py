@@ -19,6 +19,7 @@ added = st.lists(
         st.integers(0, 2**32 - 1),
         st.integers(0, 2**62),
         st.sampled_from(KINDS),
+        st.sampled_from(("", "tree", "gossip")),
     )
 )
 
@@ -32,8 +33,8 @@ def deliveries(rows: list[tuple]) -> Deliveries:
 
 def plain(rows: list[tuple]) -> list[tuple]:
     return [
-        (EVENTS[number].id, broker, client, EVENTS[number].time, time, kind)
-        for number, broker, client, time, kind in rows
+        (EVENTS[number].id, broker, client, EVENTS[number].time, time, kind, way)
+        for number, broker, client, time, kind, way in rows
     ]
 
 
@@ -66,7 +67,7 @@ def test_a_digest_is_that_of_who_got_what_in_any_order(rows, random):
 
 
 def test_a_digest_goes_on_after_thousands_of_rows():
-    rows = [(number % 2, number * 37 % 70_001, 0, 5, "made") for number in range(70_000)]
+    rows = [(number % 2, number * 37 % 70_001, 0, 5, "made", "") for number in range(70_000)]
     parties = sorted(row[:3] for row in plain(rows))
     expected = hashlib.blake2b(repr(parties).encode(), digest_size=16).hexdigest()
     assert deliveries(rows).digest() == expected

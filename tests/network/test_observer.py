@@ -60,7 +60,7 @@ def test_a_delivery_that_was_due_is_made():
     observer.published(3, 0, event(1, "a"), 20)
     observer.delivered(1, 0, event(1, "a"), 25)
     assert statement(observer) == {"due": 1, "made": 1}
-    assert observer.deliveries == [((9, 1), 1, 0, 20, 25, "made")]
+    assert observer.deliveries == [((9, 1), 1, 0, 20, 25, "made", "")]
     assert observer.statement().is_exact
 
 

@@ -122,8 +122,8 @@ def test_operations_reach_their_brokers_and_deliveries_the_observer():
     )
     run.run(1)
     assert run.observer.deliveries == [
-        ((2, 1), 0, 0, 20 * MS, 22 * MS, "made"),
-        ((2, 1), 3, 5, 20 * MS, 22 * MS, "made"),
+        ((2, 1), 0, 0, 20 * MS, 22 * MS, "made", ""),
+        ((2, 1), 3, 5, 20 * MS, 22 * MS, "made", ""),
     ]
     assert run.observer.statement().is_exact
     assert (run.operations.taken, run.operations.done, run.operations.skipped) == (3, 3, 0)
@@ -133,7 +133,7 @@ def test_a_client_gets_its_own_event_once():
     run = simulation()
     run.add_operations([act(10, 0, "subscribe"), act(20, 0, "publish")])
     run.run(1)
-    assert run.observer.deliveries == [((0, 1), 0, 0, 20 * MS, 20 * MS, "made")]
+    assert run.observer.deliveries == [((0, 1), 0, 0, 20 * MS, 20 * MS, "made", "")]
 
 
 def test_operations_are_drawn_only_when_their_time_comes():
@@ -523,7 +523,7 @@ def test_operations_wait_in_the_input_queue_of_their_broker():
     run = simulation(costs=TypeCost(0.004))
     run.add_operations([act(10, 0, "publish"), act(10, 0, "subscribe"), act(10, 0, "publish")])
     run.run(1)
-    assert run.observer.deliveries == [((0, 2), 0, 0, 10 * MS, 22 * MS, "early")]
+    assert run.observer.deliveries == [((0, 2), 0, 0, 10 * MS, 22 * MS, "early", "")]
     assert run.observer.subscriptions == [(0, 0, A, 14 * MS, None)]
 
 

@@ -17,8 +17,8 @@ class Notes:
         self.deliveries: list[tuple] = []
         self.values: list[tuple] = []
 
-    def delivered(self, broker, client, envelope, time):
-        self.deliveries.append((broker, client, envelope.id, time))
+    def delivered(self, broker, client, envelope, time, way=""):
+        self.deliveries.append((broker, client, envelope.id, time, way))
 
     def recorded(self, broker, name, value, time):
         self.values.append((broker, name, value, time))
@@ -69,8 +69,9 @@ def test_a_timer_in_the_past_is_an_error(world):
 def test_deliveries_and_records_carry_broker_and_time(network, world, notes):
     network.run(7)
     world.deliver(5, Envelope.seal(Event({}), 1, 2))
+    world.deliver(6, Envelope.seal(Event({}), 1, 2), "by hand")
     world.record("table", 12.0)
-    assert notes.deliveries == [(3, 5, (1, 2), 7)]
+    assert notes.deliveries == [(3, 5, (1, 2), 7, ""), (3, 6, (1, 2), 7, "by hand")]
     assert notes.values == [(3, "table", 12.0, 7)]
 
 

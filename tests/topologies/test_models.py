@@ -45,6 +45,11 @@ def test_king_like_latencies_have_the_quantiles_of_the_king_data() -> None:
     assert mean_percentiles(king_like, 10, 800) == pytest.approx(KING_MS, rel=0.06)
 
 
+def test_a_scale_makes_all_latencies_of_a_model_longer_or_shorter() -> None:
+    whole, scaled = (king_like(random.Random(1), hosts=40, scale=scale) for scale in (1.0, 0.5))
+    assert scaled.delays == pytest.approx(whole.delays / 2, abs=1e-6)
+
+
 def test_planetlab_like_latencies_have_the_quantiles_of_planetlab() -> None:
     measured = mean_percentiles(planetlab_like, 12, 490)
     assert measured[0] == pytest.approx(PLANETLAB_MS[0], rel=0.25)

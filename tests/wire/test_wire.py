@@ -80,15 +80,18 @@ SAMPLES: dict[str, Message] = {
     "tree-unsubscribe": messages.TreeUnsubscribe(ADVERTISEMENT, ADVERTISEMENT),
     "tree-unadvertise": messages.TreeUnadvertise(ADVERTISEMENT),
     "hop-subscribe": messages.HopSubscribe(FILTER, 4),
-    "switch": Switch(ADVERTISEMENT, 2, "gossip", 40, (1, 2)),
-    "join": messages.Join(ADVERTISEMENT, 5),
+    "switch": Switch(ADVERTISEMENT, 2, "gossip", 40, (1, 2), MessageId(1, 2)),
+    "join": messages.Join(ADVERTISEMENT, 40),
     "join-reply": messages.JoinReply(ADVERTISEMENT, (1, 2), 10, 20),
-    "leave": messages.Leave(ADVERTISEMENT, 5),
+    "leave": messages.Leave(ADVERTISEMENT),
     "gossip": Gossip(ADVERTISEMENT, ((4, b"event"),), NUMBERS, (1,), (2,)),
     "retrieve": messages.Retrieve(ADVERTISEMENT, NUMBERS),
-    "retrieved": messages.Retrieved(ADVERTISEMENT, ((4, b"event"),)),
+    "retrieved": messages.Retrieved(ADVERTISEMENT, ((4, b"event"),), NUMBERS),
     "number-request": messages.NumberRequest(ADVERTISEMENT),
     "number-reply": messages.NumberReply(ADVERTISEMENT, 12),
+    "direct-event": messages.DirectEvent({"a": 1}, b"x", ADVERTISEMENT, 3),
+    "direct-end": messages.DirectEnd(ADVERTISEMENT, 3),
+    "flagged-event": messages.FlaggedEvent({"a": 1}, ADVERTISEMENT, "gossip", (1, 2), b"x"),
 }
 
 

@@ -246,7 +246,7 @@ def test_the_info_column_tells_what_a_packet_says(tmp_path: Path) -> None:
         "OVERLAY-ABORT 3:11",
         "REC 3:12 reconfiguration 7; patterns_to_add price < 30 and"
         ' (author = "Le Guin" or not exists signed); head 1, 2, 3; tail 4, 5',
-        "GOSSIP 3:13 advertisement 3:9; publications (4, 1 byte), (5, FLUSH 3:7);"
+        "GOSSIP 3:13 group 3:9; publications (4, 1 byte), (5, FLUSH 3:7);"
         " digest (1, 4), (7, 7); left 2",
         "BATCH 3:14 frames FLUSH 3:7, EVENT 3:8",
         "FLUSH 3:7 reconfiguration 7 |"
@@ -379,7 +379,7 @@ def test_a_capture_that_cuts_packets_says_so(tmp_path: Path) -> None:
         ("pysim.destinations.count > 1", [8, 9]),
         ('pysim.filter contains "price"', [7]),
         ('pysim.attributes == "a = 1" and pysim.id == "3:8"', [8]),
-        ('pysim.gain > 1.25 or pysim.advertisement == "3:9"', [10, 11]),
+        ('pysim.gain > 1.25 or pysim.group == "3:9"', [10, 11]),
     ],
 )
 def test_messages_are_found_by_display_filters(

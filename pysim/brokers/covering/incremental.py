@@ -165,7 +165,7 @@ class IncrementalUnsubscription(CoveringRouting):
     def _prune(self, entry: Entry, distances: Distances) -> None:
         """Algorithm 2, and what becomes of the entry here."""
         size, triggered = self.table_size(), 0
-        self._storage.remove(entry)
+        self.unindex(entry)
         entry.live = False
         entry.window = None
         self.counters["orphans"] += 1
@@ -253,7 +253,7 @@ class IncrementalUnsubscription(CoveringRouting):
         self.counters["subscriptions-received"] += 1
         self.counters["orphans"] -= 1
         orphan.live = True
-        self._storage.insert(orphan, filter)
+        self.index(orphan)
         for standing in self._orphans.values():
             standing.pop(orphan, None)
         self.offer(orphan)

@@ -55,10 +55,10 @@ class CoveringRouting(Broker):
     """What all protocols of the family share; `new_graph` makes the relation graphs they go by.
 
     A subclass may say how neighbors are told: `replace` when new roots take the place of entries
-    that go, `untell` when a new root displaced some, `release` when advertisements went. It gets
-    `drop`, which removes entries and tells everybody, and what that is made of: `join` and
-    `take_out` for one neighbor's graph, `tell` and `withdraw` for what the neighbor holds, `forget`
-    for the broker's own tables.
+    that go, `untell` when a new root displaced some, `release` when advertisements went; and how
+    events find entries, by `index` and `unindex`. It gets `drop`, which removes entries and tells
+    everybody, and what that is made of: `join` and `take_out` for one neighbor's graph, `tell` and
+    `withdraw` for what the neighbor holds, `forget` for the broker's own tables.
     """
 
     takes_summaries: ClassVar[bool] = False
@@ -235,10 +235,14 @@ class CoveringRouting(Broker):
             self.drop(found)
 
     def accept(self, sender: BrokerId, id: MessageId, filter: Filter) -> None:
-        """A neighbor subscribes; to what it has subscribed to already is no change."""
+        """A neighbor subscribes."""
+        self.receive_entry(Entry(id, filter, sender))
+
+    def receive_entry(self, entry: Entry) -> None:
+        """An entry came from a neighbor; one that is there already is no change."""
         self.counters["subscriptions-received"] += 1
-        if self.subscriptions.find(id, sender) is None:
-            self._enter(Entry(id, filter, sender))
+        if self.subscriptions.find(entry.id, entry.last_hop) is None:
+            self._enter(entry)
         else:
             self.counters["ignored"] += 1
 
@@ -253,7 +257,7 @@ class CoveringRouting(Broker):
     def _enter(self, entry: Entry) -> None:
         self.work("matching-entries", self.table_size())
         self.subscriptions.add(entry)
-        self._storage.insert(entry, entry.filter)
+        self.index(entry)
         self.work("roots-examined", self._uncovered.insert(entry, entry.filter).roots_examined)
         self.offer(entry)
 
@@ -278,11 +282,19 @@ class CoveringRouting(Broker):
         self.work("unsubscription-entries", size * len(entries))
         self.work("new-root-entries", size * max(triggered, uncovered))
 
+    def index(self, entry: Entry) -> None:
+        """Let events find an entry."""
+        self._storage.insert(entry, entry.filter)
+
+    def unindex(self, entry: Entry) -> None:
+        """Let events find an entry no more."""
+        self._storage.remove(entry)
+
     def forget(self, entry: Entry) -> Sequence[Entry]:
         """Take an entry out of the broker's own tables; the entries that are uncovered by it."""
         self.subscriptions.remove(entry)
         if entry.live:
-            self._storage.remove(entry)
+            self.unindex(entry)
         return self._uncovered.remove(entry)
 
     # Links

@@ -38,16 +38,23 @@ class Entry:
     where to go.
     """
 
-    __slots__ = ("client", "filter", "fwd", "id", "last_hop", "live", "window")
+    __slots__ = ("client", "filter", "fwd", "hops", "id", "last_hop", "live", "window")
 
     def __init__(
-        self, id: MessageId, filter: Filter, last_hop: BrokerId, client: ClientId = 0
+        self,
+        id: MessageId,
+        filter: Filter,
+        last_hop: BrokerId,
+        client: ClientId = 0,
+        hops: int = 0,
     ) -> None:
         self.id = id
         self.filter = filter
         self.last_hop = last_hop
         """The neighbor that sent it, or the broker itself for one of its clients."""
         self.client = client
+        self.hops = hops
+        """How far away its client's broker is, where a protocol counts that."""
         self.fwd: tuple[BrokerId, ...] = ()
         """The neighbors that it was sent to and that hold it, or what stands for it; a tuple, as
         there are many entries and few neighbors."""
@@ -90,6 +97,10 @@ class Subscriptions:
             if entry.last_hop == last_hop:
                 return entry
         return None
+
+    def all_of(self, id: MessageId) -> tuple[Entry, ...]:
+        """The entries of a subscription, whichever side they came from."""
+        return self._by_id.get(id, ())
 
     def is_told(self, id: MessageId, neighbor: BrokerId) -> bool:
         """Whether a neighbor holds a subscription of this id, by whichever entry."""

@@ -45,6 +45,9 @@ from pysim.wire.messages.destinations import (
     VectorEvent,
 )
 from pysim.wire.messages.popsub import (
+    DirectEnd,
+    DirectEvent,
+    FlaggedEvent,
     Gossip,
     HopSubscribe,
     Join,
@@ -69,7 +72,10 @@ __all__ = [
     "Advertise",
     "Batch",
     "CountedEvent",
+    "DirectEnd",
+    "DirectEvent",
     "Event",
+    "FlaggedEvent",
     "Flush",
     "Gossip",
     "Heartbeat",
