@@ -151,6 +151,31 @@ def test_the_work_of_d_dbr_is_at_the_ends():
     ]
 
 
+@pytest.mark.parametrize(
+    ("protocol", "matched"),
+    [
+        ("fbr", [5, 5, 5, 5, 5]),
+        ("fbr-general", [5, 5, 5, 5, 5]),
+        ("d-dbr", [5, 0, 0, 0, 5]),
+        ("merc", [5, 0, 5, 0, 5]),
+    ],
+)
+def test_on_a_line_events_are_matched_everywhere_at_the_ends_or_also_in_the_middle(
+    protocol, matched
+):
+    """What Fig. 14 shows as the load of a CPU."""
+    options = {} if protocol.startswith("fbr") else QUIET
+    lab = Lab(cluster_line(brokers=5), protocol, **options)
+    lab.do(f"0 advertise {EVERYTHING}")
+    for number in range(5):
+        lab.do(f"4.{number} subscribe x in [{number}, 8]")
+    agents = stage.agents(lab.run).values()
+    for agent in agents:
+        agent.take_work()
+    lab.do("0 publish 6")
+    assert [agent.take_work().get("publication-entries", 0) for agent in agents] == matched
+
+
 def test_fbr_on_general_overlays_drops_duplicates_and_stores_along_the_tree():
     lab = Lab(OVERLAY, "fbr-general")
     assert lab.do(f"0 advertise {EVERYTHING}") == [
