@@ -11,11 +11,12 @@ import pytest
 from pysim.network import LinkBreak, LinkCreate, LinkNotice
 from pysim.wire import Envelope, MessageId
 from pysim.wire.messages import AddressedSubscribe, AddressedUnsubscribe
+from pysim.workloads.operations import Operation
 from topologies.published import cluster_line
 
 from . import stage
 from .lab import Lab
-from .stage import QUIET
+from .stage import MS, QUIET
 
 OVERLAY = nx.Graph([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
 EVERYTHING = "x in [0, 9]"
@@ -112,6 +113,29 @@ def test_an_unsubscription_that_overtakes_its_subscription_leaves_a_tombstone():
     agent.receive(1, Envelope.seal(wanted, *id))
     assert agent.routing_table() == {}
     assert agent.counters["ignored"] == 2
+
+
+def test_a_subscription_ends_also_where_it_was_needed_anew_before_that_was_known():
+    """4 unsubscribes when 0's advertisement is gone, and before it hears of the next."""
+    lab = Lab(nx.path_graph(5), "d-dbr", **QUIET)
+    lab.do(f"0 advertise {EVERYTHING}")
+    begin = lab.run.transport.now
+    wanted, more = (stage.canonical(stage.parse(f)) for f in ("x in [3, 8]", "x in [0, 20]"))
+    far = 8 * MS  # a message takes that long from 4 to 0, and from 0 to 4
+    lab.run.add_operations(
+        [
+            Operation(begin, 0, "unadvertise", filter=stage.canonical(stage.parse(EVERYTHING))),
+            Operation(begin + 3 * MS, 4, "subscribe", filter=wanted),
+            Operation(begin + 5 * MS, 0, "advertise", filter=more),
+            Operation(begin + far + 2 * MS, 4, "unsubscribe", filter=wanted),
+        ]
+    )
+    log = lab.settle()
+    assert [words for source, _, words in log if source == 4] == [
+        "SUB x in [3, 8] -> 0",
+        "UNSUB -> 0",
+    ]
+    assert lab.counters("stored-remote") == [0] * 5
 
 
 def test_a_subscription_that_comes_again_is_stored_once():
