@@ -156,6 +156,7 @@ def _events(source: _Source) -> Iterator[tuple[str, float]]:
         return
     made = source.made[["origin", "sequence", "broker"]].drop_duplicates()
     elsewhere = made[made.origin != made.broker]
+    yield "events a minute", 60 * source.config["workload"]["rate"]
     yield "messages of an event", messages / count
     yield "bytes of an event", size / count
     yield "bytes of an event's frame", size / messages
