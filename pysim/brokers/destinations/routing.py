@@ -414,11 +414,6 @@ class DestinationRouting(Broker):
         counters["sprt-bytes"] = sum(map.sprt_bytes() for map in maps)
         return counters
 
-    def list_lengths(self) -> "Counter[int]":
-        """How many events this broker sent over a link with a list of which length."""
-        lengths = (cluster.multicast.list_lengths for cluster in self.clusters.values())
-        return sum(lengths, Counter[int]())
-
     def take_work(self) -> Mapping[str, float]:
         routed = self._counters["routed-destinations"]
         self._work["routed-destinations"] = routed - self._routed
