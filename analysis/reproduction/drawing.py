@@ -52,6 +52,7 @@ _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _LETTERS = 118  # of the published statement in a line
+_NUMBERS = 8  # at most, along a logarithmic axis
 _ABREAST = 3  # panels that stand side by side; more stand in two lines
 _ENDS: dict[Any, Any] = {LEAST: min, GREATEST: max}
 
@@ -136,10 +137,20 @@ def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
     grouped(axes.xaxis)
     grouped(axes.yaxis)
     if panel.log_x:
-        places = sorted(rows[panel.x].dropna().unique())
+        places = _apart(sorted(rows[panel.x].dropna().unique()))
         axes.set_xscale("log")
-        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.set_xticks(places, [f"{place:,g}" for place in places])
         axes.set_xticks([], minor=True)
+
+
+def _apart(places: Sequence[float]) -> list[float]:
+    """Those of ascending places that leave room for their numbers on a logarithmic axis."""
+    gap = (places[-1] / places[0]) ** (1 / _NUMBERS)
+    kept = [places[0]]
+    for place in places[1:]:
+        if place >= gap * kept[-1]:
+            kept.append(place)
+    return kept
 
 
 def _show(axes: Axes, means: Sequence[float]) -> None:

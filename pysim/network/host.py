@@ -117,7 +117,7 @@ class Host:
     def message_arrived(self, sender: BrokerId, envelope: Envelope) -> int | None:
         self.books.enter_received(envelope.frame)
         if self._costs is not None:
-            return self._serve(envelope, lambda: self._handle(sender, envelope))
+            return self._serve(envelope, self._handle, sender, envelope)
         self._handle(sender, envelope)
         return None
 
@@ -132,7 +132,7 @@ class Host:
 
     def work(self, task: Callable[[], None]) -> int | None:
         if self._costs is not None:
-            return self._serve(None, lambda: self.guard("in local work", task))
+            return self._serve(None, self.guard, "in local work", task)
         self.guard("in local work", task)
         return None
 
@@ -173,14 +173,16 @@ class Host:
         except Exception as error:
             self.receive_failed(sender, envelope, error)
 
-    def _serve(self, envelope: Envelope | None, handle: Callable[[], None]) -> int:
+    def _serve(
+        self, envelope: Envelope | None, handle: Callable[..., None], *arguments: Any
+    ) -> int:
         """Handle now; what it causes leaves when the service time that it cost has passed."""
         assert self._costs is not None
         world = self.world
         deferred: list[tuple[ClientId, Envelope, str]] = []
         world._deferred = deferred
         try:
-            handle()
+            handle(*arguments)
         finally:
             world._deferred = None
         service = round(self._costs.cost(self._agent, envelope) * NANOSECONDS)

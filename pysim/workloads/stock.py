@@ -17,7 +17,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 
-from pysim.filters import And, Filter, Operator, Predicate, Value, canonical
+from pysim.filters import And, Filter, Operator, Predicate, Value
 from pysim.network.streams import Streams
 from pysim.units import Duration, Frequency, Share, Size
 from pysim.workloads.base import (
@@ -290,12 +290,12 @@ class Stock(Workload, frozen=True, kw_only=True, dict=True):
                     filter = plain[number]
                 else:
                     filter = model.drawn(stream, choice, self._unnamed())
-                if (client, canonical(filter)) not in held:
+                if (client, filter) not in held:
                     break
             else:
                 problem = f"there are not so many different ones of {len(choice):,} symbols"
                 raise WorkloadError("subscriptions", problem)
-            held.add((client, canonical(filter)))
+            held.add((client, filter))
             yield Wish(broker, client, filter)
 
     def _unnamed(self) -> float:

@@ -120,6 +120,7 @@ class StockModel:
         self._order = list(range(len(known.names)))
         streams.stream("workload", "stock", "ranks").shuffle(self._order)
         self._skew = skew
+        self._popularities: dict[int, Popularity] = {}
 
     def event(self, symbol: int, number: int) -> dict[str, Value]:
         """The event of a symbol's quote."""
@@ -153,8 +154,13 @@ class StockModel:
         """A subscription to some of these symbols, the first ones most often, or to none."""
         kinds = UNNAMED if stream.random() < unnamed else NAMED
         template = chosen(kinds, stream.random())
-        symbol = choice[Popularity(len(choice), self._skew).rank(stream.random())]
+        symbol = choice[self._popularity(len(choice)).rank(stream.random())]
         return self._filter(template, symbol, stream.randrange(1 << 32))
+
+    def _popularity(self, count: int) -> Popularity:
+        if count not in self._popularities:
+            self._popularities[count] = Popularity(count, self._skew)
+        return self._popularities[count]
 
     def _filter(self, template: Template, symbol: int, number: int) -> Filter:
         parts = [Predicate("class", Operator.EQ, CLASS)]

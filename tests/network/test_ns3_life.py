@@ -500,6 +500,33 @@ def test_two_processes_write_identical_captures(tmp_path: Path) -> None:
     assert hashes(tmp_path / "0") == hashes(tmp_path / "1") != {}
 
 
+def test_what_follows_a_loss_does_not_depend_on_what_memory_held() -> None:
+    """ns-3's Cubic leaves members unset that matter after losses."""
+    script = textwrap.dedent(
+        """
+        import networkx as nx
+        from pysim.network.transport import LinkSettings
+        from tests.network.ns3_stage import MS, S, publish, simulation
+        for loss in (0.05, 0.1, 0.15):
+            with simulation(nx.balanced_tree(2, 2), link=LinkSettings(loss=loss)) as sim:
+                sim.add_operations(publish(S + i * 20 * MS, i % 7, 20_000) for i in range(200))
+                sim.run(8.0)
+                print(sim.fingerprint())
+        """
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "MALLOC_PERTURB_": filling},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for filling in ("1", "101", "201")
+    }
+    assert len(outputs) == 1
+
+
 @pytest.mark.parametrize(
     "protocol",
     [

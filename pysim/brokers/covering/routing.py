@@ -387,13 +387,13 @@ class CoveringRouting(Broker):
         self._work[unit] += amount  # type: ignore[assignment]  # counters of floats do as well
 
     def take_work(self) -> Mapping[str, float]:
-        done = dict(self._work)
-        done["publication-entries"] = self._publications
-        self.counters["publication-entries"] += self._publications
-        self._publications = 0
-        if self._work:
-            self.counters.update(self._work)
-            self._work.clear()
+        publications, self._publications = self._publications, 0
+        self.counters["publication-entries"] += publications
+        if not self._work:
+            return {"publication-entries": publications}
+        done = {**self._work, "publication-entries": publications}
+        self.counters.update(self._work)
+        self._work.clear()
         return done
 
     def table_size(self) -> int:
