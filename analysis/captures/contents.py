@@ -75,9 +75,7 @@ def _frames(
             yield number, content[end - length : end]
 
 
-def _joined(
-    data: _Bytes, packets: Packets, members: _Int64, start: int, lengths: _Int64
-) -> bytes:
+def _joined(data: _Bytes, packets: Packets, members: _Int64, start: int, lengths: _Int64) -> bytes:
     """The beginning of a stream, as long as its whole frames."""
     content = bytearray(int(lengths.sum()))
     for packet in members[packets.payload_captured[members] > 0].tolist():

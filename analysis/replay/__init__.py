@@ -3,8 +3,6 @@
 It reads a run's files, simulates nothing, and starts no Spark session.
 """
 
-
-
 from analysis.replay.build import build_chart, build_page
 from analysis.replay.moves import ReplayError
 

@@ -189,9 +189,7 @@ def _field_names(code: int) -> list[str]:
 
 def _prefixed(prefix: str, table: pd.DataFrame) -> Columns:
     kinds = {"since": "f8", "until": "f8", "delivered": "f8"}
-    return {
-        f"{prefix}.{name}": table[name].to_numpy(kinds.get(str(name), "u4")) for name in table
-    }
+    return {f"{prefix}.{name}": table[name].to_numpy(kinds.get(str(name), "u4")) for name in table}
 
 
 def _interned(prefix: str, table: pd.DataFrame | None, strings: dict[str, int]) -> Columns:
@@ -212,9 +210,7 @@ def _sample_columns(samples: Samples | None) -> Columns:
 
 
 def _html(title: str, data: str) -> str:
-    scripts = "\n".join(
-        (_PAGE / f"{name}.js").read_text("utf-8").strip() for name in _SCRIPTS
-    )
+    scripts = "\n".join((_PAGE / f"{name}.js").read_text("utf-8").strip() for name in _SCRIPTS)
     parts = {
         "TITLE": escape(f"{title} replayed"),
         "STYLE": style_sheet() + (_PAGE / "style.css").read_text("utf-8"),

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,9 +115,7 @@ def _from_captures(run: FinishedRun, lives: list[LinkLife]) -> Moves:
     return Moves("captures", _tidy(rows), contents, names, tuple(notes))
 
 
-def _read_captures(
-    run: FinishedRun, known: Coverage
-) -> tuple[pd.DataFrame, dict[FrameKey, bytes]]:
+def _read_captures(run: FinishedRun, known: Coverage) -> tuple[pd.DataFrame, dict[FrameKey, bytes]]:
     """The placed messages of all captures, and the bytes of all frames."""
     events = pq.read_table(run.table_path("events"), columns=["origin", "sequence"])
     publications = event_keys(events)

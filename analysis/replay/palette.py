@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from analysis.figures.style import COLORS
 
-_NAMES = ("blue", "vermillion", "green", "message-2", "orange", "sky", "message-1", "slate")
+# Not vermillion and green: these are for what breaks and what is new.
+_NAMES = ("blue", "orange", "message-1", "sky", "slate", "message-2", "load-4", "header-2")
 FORMS = ("disc", "square", "triangle", "diamond")
 
 

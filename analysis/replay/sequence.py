@@ -115,8 +115,8 @@ def _scale(
         scale = (_WIDTH - _LEFT - _RIGHT) / max(1, end - begin)
         marks = [(_LEFT + (time - begin) * scale, text) for time, text in ticks(begin, end)]
         return (lambda time: _LEFT + (time - begin) * scale), _WIDTH, marks
-    moments = np.unique(np.concatenate([rows.departed, rows.ended]))
-    moments = [begin, *moments[(moments > begin) & (moments < end)].tolist(), end]
+    times = np.unique(np.concatenate([rows.departed, rows.ended]))
+    moments: list[int] = [begin, *times[(times > begin) & (times < end)].tolist(), end]
     step = max((_WIDTH - _LEFT - _RIGHT) / len(moments), _STEP)
     width = round(min(_LEFT + _RIGHT + step * (len(moments) - 1), _WIDEST))
     step = (width - _LEFT - _RIGHT) / max(1, len(moments) - 1)
@@ -152,9 +152,7 @@ def _span(window: tuple[int, int]) -> str:
     return f"{begin / 1e9:.9g} s to {end / 1e9:.9g} s"
 
 
-def _ruler(
-    marks: list[tuple[float, str]], bottom: float, muted: str, grid: str
-) -> list[str]:
+def _ruler(marks: list[tuple[float, str]], bottom: float, muted: str, grid: str) -> list[str]:
     return [
         f'<path d="M{x:.1f} {_TOP - 8}V{bottom}" stroke="{grid}"/>'
         f'<text x="{x:.1f}" y="{_TOP - 14}" text-anchor="middle" font-size="11" '
@@ -212,13 +210,13 @@ def _head(x1: float, y1: float, x2: float, y2: float, *, lost: bool) -> str:
 def _labels(
     rows: pd.DataFrame, chart: Chart, x: Callable[[float], float], y: dict[int, float], ink: str
 ) -> list[str]:
-    """What each arrow is, beside its first third, where arrows of a fan have parted."""
+    """What each arrow is, beside its middle."""
     found = []
     for row in rows.itertuples():
         x1, y1, x2, y2 = _ends(row, x, y)
         name = f"{chart.moves.type_names[row.type]} {row.origin}:{row.sequence}"
         at_x, at_y = x1 + (x2 - x1) * 0.5 + 4, y1 + (y2 - y1) * 0.5 + 3
-        if _LEFT <= at_x:
+        if at_x >= _LEFT:
             found.append(
                 f'<text x="{at_x:.1f}" y="{at_y:.1f}" font-size="10" fill="{ink}" stroke="#FFFFFF" '
                 f'stroke-width="3" paint-order="stroke">{escape(name)}</text>'

@@ -59,4 +59,3 @@ def _brokers(text: str) -> list[int]:
             raise UsageError(f'"{text}" names no brokers; write them as 0-3,7')
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     return found
-

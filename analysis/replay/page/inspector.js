@@ -2,6 +2,7 @@
 
 const LISTED = 8;
 const MOST_ROWS = 400;
+const WIDE = 8; // bytes in a row
 
 function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -73,7 +74,8 @@ class Inspector {
         'It was not recorded; a run with measure = ["tables"] has it.')];
     }
     const rows = found.slice(0, MOST_ROWS).map((i) => [
-      run.text("tables.entry", i), this.leadsTo(run.text("tables.leads_to", i), broker),
+      run.text("tables.entry", i),
+      make("td", { class: "ways" }, this.leadsTo(run.text("tables.leads_to", i), broker)),
     ]);
     const title = make("h3", {}, `Routing table: ${entries(found.length)}`);
     if (!rows.length) return [title];
@@ -122,7 +124,7 @@ class Inspector {
     }
     const holder = make("div");
     holder.innerHTML = `<svg class="spark" viewBox="0 0 340 46" preserveAspectRatio="none">`
-      + `<path d="${path}" fill="none" stroke="var(--vermillion)" stroke-width="1.5"/>`
+      + `<path d="${path}" fill="none" stroke="var(--muted)" stroke-width="1.5"/>`
       + `<path d="M${x(time)} 0V46" stroke="var(--ink)"/></svg>`;
     return holder.firstChild;
   }
@@ -206,12 +208,14 @@ class Inspector {
         ? "A delivery has no bytes of its own." : "Its bytes are not known.")];
     }
     const hex = make("div", { id: "hex" });
-    for (let at = 0; at < bytes.length; at += 16) {
+    for (let at = 0; at < bytes.length; at += WIDE) {
       hex.append(make("span", { class: "offset" }, at.toString(16).padStart(4, "0")), "  ");
-      for (let k = at; k < Math.min(at + 16, bytes.length); k++) {
-        hex.append(make("span", { "data-at": k }, bytes[k].toString(16).padStart(2, "0")), " ");
-      }
-      hex.append("\n");
+      const row = bytes.subarray(at, at + WIDE);
+      row.forEach((byte, k) => {
+        hex.append(make("span", { "data-at": at + k }, byte.toString(16).padStart(2, "0")), " ");
+      });
+      const letters = Array.from(row, (b) => (b > 32 && b < 127 ? String.fromCharCode(b) : "·"));
+      hex.append("   ".repeat(WIDE - row.length), " ", letters.join(""), "\n");
     }
     const cut = run.c.length[i] > bytes.length
       ? [make("p", { class: "quiet" }, `The first ${bytes.length.toLocaleString("en")} bytes.`)] : [];

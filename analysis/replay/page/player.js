@@ -247,20 +247,23 @@ class Player {
     this.repaint();
   }
 
-  // A window that begins with what is under way, or comes next, and has some forty messages.
+  // A window of what is under way, or comes next, and what follows without a pause: some forty
+  // messages at most.
   chartHere() {
-    const { departed, ended } = this.run.c;
-    let begin = this.time;
-    this.run.underWay(this.time, this.time, (i) => { begin = Math.min(begin, departed[i]); });
-    let first = before(departed, begin);
-    if (begin === this.time && first < this.run.count) begin = departed[first];
-    first = before(departed, begin);
-    const last = Math.min(this.run.count - 1, first + 39);
-    const end = last >= first ? Math.max(...Array.from(ended.subarray(first, last + 1)))
-      : this.run.about.end;
-    const few = Math.min(end, begin + 20 * this.speed);
-    by("chart-from").value = seconds(begin);
-    by("chart-to").value = seconds(Math.max(few, begin + 1));
+    const { departed, ended } = this.run.c, { about } = this.run;
+    let first = this.run.count;
+    this.run.underWay(this.time, this.time, (i) => { first = Math.min(first, i); });
+    first = Math.min(first, before(departed, this.time), this.run.count - 1);
+    let last = first, until = ended[first] ?? about.end;
+    const begin = departed[first] ?? about.begin;
+    while (last + 1 < this.run.count && last - first < 39
+      && departed[last + 1] - until < (until - begin) / 2) {
+      last++;
+      until = Math.max(until, ended[last]);
+    }
+    const room = (until - begin) / 25;
+    by("chart-from").value = seconds(Math.max(about.begin, begin - room));
+    by("chart-to").value = seconds(until + room);
     this.drawChart();
   }
 

@@ -3,6 +3,7 @@
 const COLORS = 8;
 const FORMS = ["disc", "square", "triangle", "diamond"];
 const formOf = (type) => FORMS[(type + Math.floor(type / COLORS)) % FORMS.length];
+const STRETCH = 1.7; // how much wider than high, or the other way, a drawing may become to fit
 const GLOW = 1.5; // seconds on the viewer's clock for which a change of the overlay is seen
 
 function trace(context, form, x, y, r) {
@@ -67,19 +68,55 @@ class Scene {
       high = Math.max(high, places[2 * i + 1]);
     }
     const margin = 46;
-    const scale = Math.min((this.width - 2 * margin) / (wide || 1),
-      (this.height - 2 * margin) / (high || wide || 1));
-    const left = (this.width - wide * scale) / 2, top = (this.height - high * scale) / 2;
+    const most = [(this.width - 2 * margin) / (wide || 1), (this.height - 2 * margin) / (high || 1)];
+    const scales = most.map((scale) => Math.min(scale, STRETCH * Math.min(...most)));
+    const left = (this.width - wide * scales[0]) / 2, top = (this.height - high * scales[1]) / 2;
     this.x = new Float64Array(n);
     this.y = new Float64Array(n);
     for (let i = 0; i < n; i++) {
-      this.x[i] = (left + places[2 * i] * scale - this.width / 2) * this.zoom
+      this.x[i] = (left + places[2 * i] * scales[0] - this.width / 2) * this.zoom
         + this.width / 2 + this.shift[0];
-      this.y[i] = (top + places[2 * i + 1] * scale - this.height / 2) * this.zoom
+      this.y[i] = (top + places[2 * i + 1] * scales[1] - this.height / 2) * this.zoom
         + this.height / 2 + this.shift[1];
     }
     const room = Math.sqrt(this.width * this.height / Math.max(n, 1)) * this.zoom;
-    this.r = Math.max(3, Math.min(17, room / 7));
+    this.r = Math.max(3, Math.min(17, room / 8));
+    this.bows = new Map();
+  }
+
+  // How far a link keeps off the straight line: it does if that leads through a third broker.
+  bow(a, b) {
+    if (a > b) return -this.bow(b, a);
+    const key = a * this.run.about.brokers + b;
+    let bow = this.bows.get(key);
+    if (bow === undefined) {
+      bow = this.isBlocked(a, b) ? 3 * this.r : 0;
+      this.bows.set(key, bow);
+    }
+    return bow;
+  }
+
+  isBlocked(a, b) {
+    const { x, y } = this, dx = x[b] - x[a], dy = y[b] - y[a], square = dx * dx + dy * dy || 1;
+    for (let i = 0; i < x.length; i++) {
+      if (i === a || i === b) continue;
+      const p = ((x[i] - x[a]) * dx + (y[i] - y[a]) * dy) / square;
+      if (p <= 0 || p >= 1) continue;
+      if (Math.hypot(x[a] + p * dx - x[i], y[a] + p * dy - y[i]) < this.r) return true;
+    }
+    return false;
+  }
+
+  traceLink(a, b) {
+    const { context, x, y } = this, bow = this.bow(a, b);
+    context.moveTo(x[a], y[a]);
+    if (!bow) {
+      context.lineTo(x[b], y[b]);
+      return;
+    }
+    const dx = x[b] - x[a], dy = y[b] - y[a], length = Math.hypot(dx, dy) || 1;
+    context.quadraticCurveTo((x[a] + x[b]) / 2 - (2 * bow * dy) / length,
+      (y[a] + y[b]) / 2 + (2 * bow * dx) / length, x[b], y[b]);
   }
 
   zoomAt(x, y, factor) {
@@ -113,7 +150,8 @@ class Scene {
     const x1 = this.x[source[i]], y1 = this.y[source[i]];
     const dx = this.x[target[i]] - x1, dy = this.y[target[i]] - y1;
     const length = Math.hypot(dx, dy) || 1;
-    const bow = channel[i] === 0 ? 4 : 4 + 0.6 * length * p * (1 - p);
+    const most = channel[i] === 0 ? this.bow(source[i], target[i]) : 0.15 * length;
+    const bow = 4 + 4 * most * p * (1 - p);
     return [x1 + dx * p - (dy / length) * bow, y1 + dy * p + (dx / length) * bow];
   }
 
@@ -153,10 +191,7 @@ class Scene {
     context.globalAlpha = alpha;
     context.setLineDash(dashes);
     context.beginPath();
-    for (const { a, b } of links) {
-      context.moveTo(this.x[a], this.y[a]);
-      context.lineTo(this.x[b], this.y[b]);
-    }
+    for (const { a, b } of links) this.traceLink(a, b);
     context.stroke();
   }
 
@@ -169,7 +204,7 @@ class Scene {
       if (fate[i] === LOST && ended[i] <= time) crosses.push(i);
       else (ended[i] < time ? gone : here)[type[i]].push(i);
     });
-    const size = Math.max(3.2, Math.min(6, this.r * 0.42));
+    const size = Math.max(4.2, Math.min(6, this.r * 0.42));
     let drawn = 0;
     gone.forEach((some, kind) => {
       if (!some.length) return;
@@ -177,10 +212,7 @@ class Scene {
       context.globalAlpha = 0.5;
       context.lineWidth = 2.5;
       context.beginPath();
-      for (const i of some) {
-        context.moveTo(this.x[source[i]], this.y[source[i]]);
-        context.lineTo(this.x[target[i]], this.y[target[i]]);
-      }
+      for (const i of some) this.traceLink(source[i], target[i]);
       context.stroke();
       drawn += some.length;
     });
@@ -248,7 +280,7 @@ class Scene {
     const part = high * Math.min(1, length / this.longestQueue), y = this.y[broker] + r;
     context.fillStyle = colors.grid;
     context.fillRect(x, y - high, 5, high);
-    context.fillStyle = colors.vermillion;
+    context.fillStyle = colors.muted;
     context.fillRect(x, y - part, 5, Math.max(1.5, part));
     if (r >= 7) {
       context.fillStyle = colors.ink;
@@ -264,12 +296,15 @@ class Scene {
     const times = run.c["delivery.delivered"], of = run.c["delivery.broker"];
     const spread = 0.5 * speed, first = upTo(times, time - spread), last = upTo(times, time);
     context.strokeStyle = colors.green;
-    context.lineWidth = 2;
-    for (let i = Math.max(first, last - 500); i < last; i++) {
+    context.lineWidth = 1.5;
+    const seen = new Set();
+    for (let i = last - 1; i >= Math.max(first, last - 500); i--) {
+      if (seen.has(of[i])) continue;
+      seen.add(of[i]);
       const age = (time - times[i]) / spread;
       context.globalAlpha = 1 - age;
       context.beginPath();
-      context.arc(this.x[of[i]], this.y[of[i]], this.r + 2 + 12 * age, 0, 2 * Math.PI);
+      context.arc(this.x[of[i]], this.y[of[i]], this.r * (1.2 + age), 0, 2 * Math.PI);
       context.stroke();
     }
     context.globalAlpha = 1;

@@ -102,7 +102,7 @@ class Timeline {
     context.fillStyle = colors.ink;
     context.fillRect(Math.min(width - 2, Math.max(0, x - 1)), 0, 2, height - 14);
     context.beginPath();
-    context.arc(Math.min(width - 5, Math.max(5, x)), height - 14, 5, 0, 2 * Math.PI);
+    context.arc(Math.min(width - 5, Math.max(5, x)), 6, 5, 0, 2 * Math.PI);
     context.fill();
   }
 }
