@@ -4,13 +4,22 @@ Both are small, whatever the size of the run; no Spark session is needed.
 """
 
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from analysis.finished import FinishedRun
 
 _Pair = tuple[int, int]
+
+
+class LinkLife(NamedTuple):
+    """A link, its lower end first, and the nanoseconds from when to when it was up."""
+
+    a: int
+    b: int
+    since: int
+    until: int
 
 
 def wires_with_lives(run: FinishedRun) -> pd.DataFrame:
@@ -68,6 +77,14 @@ def _title(change: Any) -> str:
 
 def link_lives(links: pd.DataFrame, changes: pd.DataFrame, duration: int) -> dict[_Pair, int]:
     """For how long each link was up, by its ends, lower one first."""
+    lives: dict[_Pair, int] = {}
+    for life in times_up(links, changes, duration):
+        lives[life[:2]] = lives.get(life[:2], 0) + life.until - life.since
+    return lives
+
+
+def times_up(links: pd.DataFrame, changes: pd.DataFrame, duration: int) -> list[LinkLife]:
+    """From when to when each link was up, in the order of their ends."""
     history = _History()
     for a, b in links[["a", "b"]].itertuples(index=False):
         history.create(0, _ordered(a, b))
@@ -87,11 +104,11 @@ def link_lives(links: pd.DataFrame, changes: pd.DataFrame, duration: int) -> dic
 
 
 class _History:
-    """Links that are up, since when, and what those lived that are not."""
+    """Links that are up, since when, and the lives of those that are not."""
 
     def __init__(self) -> None:
         self.up: dict[_Pair, int] = {}
-        self.lives: dict[_Pair, int] = {}
+        self.lives: list[LinkLife] = []
         self._waiting: dict[int, set[_Pair]] = {}
         """Links of crashed brokers, by the broker whose restart brings them back."""
 
@@ -99,7 +116,7 @@ class _History:
         self.up[link] = time
 
     def cut(self, time: int, link: _Pair) -> None:
-        self.lives[link] = self.lives.get(link, 0) + time - self.up.pop(link)
+        self.lives.append(LinkLife(*link, self.up.pop(link), time))
 
     def crash(self, time: int, broker: int) -> None:
         lost = {link for link in self.up if broker in link}

@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_analyze(command("analyze", "analyze", "Turn runs' captures into messages and metrics."))
     _add_books(command("books", "books", "Check that all counts of a run's messages agree."))
     _add_report(command("report", "report", "Build the report on a run or a sweep."))
+    _add_replay(command("replay", "replay", "Make a page to watch a run, or a sequence chart."))
     _add_reproduce(
         command("reproduce", "reproduce", "Reproduce published figures and judge each statement.")
     )
@@ -259,6 +260,32 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     )
     _add_master(parser)
     parser.add_argument("--quiet", action="store_true", help="print no progress")
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, help="directory of a run")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="the page (DIRECTORY/replay.html) or the chart (DIRECTORY/sequence.svg)",
+    )
+    parser.add_argument(
+        "--between", metavar="FROM..TO", help="only this part of the run, such as 10s..20s"
+    )
+    parser.add_argument(
+        "--sequence",
+        metavar="FROM..TO",
+        help="a sequence chart of this window as SVG, such as 1.0s..1.2s",
+    )
+    parser.add_argument("--brokers", metavar="LIST", help="only these on the chart, such as 0-3,7")
+    parser.add_argument("--types", metavar="LIST", help="only these messages, such as event,flush")
+    parser.add_argument(
+        "--axis",
+        choices=("linear", "steps"),
+        default="linear",
+        help="the chart's time: as it is, or with equal steps from moment to moment (linear)",
+    )
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:

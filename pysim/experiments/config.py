@@ -29,7 +29,17 @@ from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
 
 TcpProfile = Literal["linux", "lean", "stock"]
-Measurement = Literal["traffic", "misrouted", "causes", "brokers", "lists", "rounds", "pruning"]
+Measurement = Literal[
+    "traffic",
+    "misrouted",
+    "causes",
+    "brokers",
+    "lists",
+    "tables",
+    "frames",
+    "rounds",
+    "pruning",
+]
 
 
 _MOST_RECONFIGURATIONS = 100_000
@@ -476,8 +486,9 @@ class Experiment(Table, frozen=True, kw_only=True):
         tuple[Measurement, ...],
         Meta(
             description="what to watch while it runs: traffic by time, misrouted events, causes,"
-            " brokers by time, lengths of destination lists, tables and traffic by rounds; pruning"
-            " measures one table and runs nothing"
+            " brokers by time, lengths of destination lists, routing tables by time, frames of the"
+            " memory network, tables and traffic by rounds; pruning measures one table and runs"
+            " nothing"
         ),
     ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()

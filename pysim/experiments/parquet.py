@@ -143,6 +143,20 @@ _MORE: dict[str, dict[str, Any]] = {
         "first": pa.bool_(),
         **dict.fromkeys(("length", "messages", "bytes"), pa.int64()),
     },
+    "tables": {
+        "broker": pa.uint32(),
+        "entry": pa.string(),
+        "leads_to": pa.string(),
+        "since": pa.int64(),
+        "until": pa.int64(),
+    },
+    "frames": {
+        "source": pa.uint32(),
+        "target": pa.uint32(),
+        "channel": pa.string(),
+        **dict.fromkeys(("departed", "arrived", "lost"), pa.int64()),
+        "frame": pa.binary(),
+    },
     "filter-times": {
         "round": pa.int32(),
         "broker": pa.uint32(),
@@ -150,7 +164,7 @@ _MORE: dict[str, dict[str, Any]] = {
         "seconds": pa.float64(),
     },
 }
-"""Tables of runs that measure `brokers`, `lists`, `rounds` or `pruning`.
+"""Tables of runs that measure `brokers`, `lists`, `tables`, `frames`, `rounds` or `pruning`.
 
 Only `filter-times` depends on the machine.
 """

@@ -138,6 +138,9 @@ def _check_measures(experiment: tables.Experiment, workload: Workload) -> None:
         if not hasattr(protocol, "stored"):
             problem = f'"{measure}" needs brokers with a table of subscriptions'
             raise FieldError("measure", problem)
+    if "frames" in experiment.measure and experiment.network.backend != "memory":
+        problem = '"frames" is for the memory network; others have captures (network.capture)'
+        raise FieldError("measure", problem)
     if "pruning" in experiment.measure:
         optimize: Optimize = experiment.protocol.table()["optimize"]
         if "post-pruning" not in optimize.by or not optimize.share:

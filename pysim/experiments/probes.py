@@ -14,9 +14,11 @@ from pysim.brokers.optimizations import Optimize
 from pysim.experiments.lists import DestinationLists
 from pysim.experiments.plan import Plan
 from pysim.experiments.sampling import BrokerSamples
+from pysim.experiments.table_history import TableHistory
 from pysim.filters import Filter
 from pysim.network.causes import CauseRow
 from pysim.network.faults import in_order
+from pysim.network.frame_log import FrameLog
 from pysim.network.observer import Observer
 from pysim.network.outlet import Send
 from pysim.network.simulation import Simulation
@@ -73,7 +75,10 @@ class Probes:
         self._rounds: Rounds | None = None
         self._samples: BrokerSamples | None = None
         self._lists: DestinationLists | None = None
+        self._tables: TableHistory | None = None
         self.observer = self._observer()
+        self.frames = FrameLog() if "frames" in self._asked else None
+        """Where the network is to log its frames, if it is to."""
 
     @property
     def causes(self) -> bool:
@@ -99,6 +104,8 @@ class Probes:
             self._samples = BrokerSamples(simulation, duration)
         if "lists" in self._asked:
             self._lists = DestinationLists(simulation)
+        if "tables" in self._asked:
+            self._tables = TableHistory(simulation, duration)
         if "rounds" in self._asked:
             self._rounds = _rounds(simulation, self._plan)
 
@@ -114,6 +121,10 @@ class Probes:
             more["brokers"] = self._samples
         if self._lists is not None:
             more["lists"] = list(self._lists.rows())
+        if self._tables is not None:
+            more["tables"] = self._tables.conclude()
+        if self.frames is not None:
+            more["frames"] = list(self.frames.rows())
         if "pruning" in self._asked:
             more |= _pruning(self._plan)
         return Measured(

@@ -119,7 +119,7 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
 def _simulation(plan: Plan, probes: Probes, captures: Path) -> Simulation:
     experiment = plan.config.experiment
     options = msgspec.structs.asdict(experiment.protocol.parameters)
-    transport = _transport(plan, captures)
+    transport = _transport(plan, probes, captures)
     try:
         simulation = Simulation(
             transport,
@@ -141,13 +141,13 @@ def _simulation(plan: Plan, probes: Probes, captures: Path) -> Simulation:
     return simulation
 
 
-def _transport(plan: Plan, captures: Path) -> Transport:
+def _transport(plan: Plan, probes: Probes, captures: Path) -> Transport:
     experiment = plan.config.experiment
     network = experiment.network
     ground = plan.ground
     if network.backend == "memory":
         latency = None if ground.underlay is None else lambda a, b: ground.way(a, b).delay
-        return MemoryTransport(experiment.seed, latency, network.loss)
+        return MemoryTransport(experiment.seed, latency, network.loss, probes.frames)
     from pysim.network.ns3 import Ns3Settings, Ns3Transport  # a memory run does without
 
     policy = _capture_policy(plan)

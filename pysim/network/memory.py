@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pysim.network.agent_books import AgentBooks, PlainBooks
+from pysim.network.frame_log import FrameLog
 from pysim.network.outlet import Originate, Send, plain_outlet
 from pysim.network.streams import Streams
 from pysim.network.transport import (
@@ -55,7 +56,7 @@ class _Tally:
 class _Frame:
     """A frame under way; its carrier knows it as long as it can still arrive."""
 
-    __slots__ = ("carrier", "channel", "data", "source", "tally", "target")
+    __slots__ = ("carrier", "channel", "data", "number", "source", "tally", "target")
 
     def __init__(
         self,
@@ -72,6 +73,8 @@ class _Frame:
         self.data = data
         self.tally = tally
         self.carrier = carrier
+        self.number: int | None = None
+        """Its number in the log, if it has left and there is one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -120,12 +123,18 @@ class MemoryTransport:
 
     `latency` is given for an underlay: the delay between any two brokers off the overlay, and
     `loss` is then the loss rate of datagrams on that way. Without it, such messages take the
-    shortest way over the live overlay links.
+    shortest way over the live overlay links. With a `log`, every frame is noted there.
     """
 
     name = "memory"
 
-    def __init__(self, seed: int = 0, latency: Latency | None = None, loss: float = 0.0) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        latency: Latency | None = None,
+        loss: float = 0.0,
+        log: FrameLog | None = None,
+    ) -> None:
         _check_loss(loss)
         self._now = 0
         self._sequence = 0
@@ -137,6 +146,7 @@ class MemoryTransport:
         """Shortest ways from a broker, as delay and chance of survival; void on any change."""
         self._latency = latency
         self._loss = loss
+        self._log = log
         self._datagrams = Streams(seed).stream("network", "datagrams")
         self._timing = hashlib.blake2b(digest_size=16)
         self._malformed_frames = 0
@@ -411,6 +421,10 @@ class MemoryTransport:
             station.held.append(frame)
 
     def _depart(self, frame: _Frame) -> None:
+        if self._log is not None:
+            frame.number = self._log.departed(
+                frame.source, frame.target, frame.channel, self._now, frame.data
+            )
         carrier = frame.carrier
         if isinstance(carrier, _Link):
             self._push(carrier.delay, self._arrive, frame)
@@ -430,6 +444,7 @@ class MemoryTransport:
             target.flying.discard(frame)
             frame.tally.flying -= 1
             frame.tally.lost_packet += 1
+            self._note_loss(frame)
         else:
             self._push(delay, self._arrive, frame)
 
@@ -447,6 +462,8 @@ class MemoryTransport:
         if frame not in flying:
             return
         flying.remove(frame)
+        if self._log is not None and frame.number is not None:
+            self._log.arrived(frame.number, self._now)
         tally = frame.tally
         tally.flying -= 1
         tally.received += 1
@@ -467,6 +484,11 @@ class MemoryTransport:
     def _lose(self, frame: _Frame) -> None:
         frame.tally.flying -= 1
         frame.tally.lost_link += 1
+        self._note_loss(frame)
+
+    def _note_loss(self, frame: _Frame) -> None:
+        if self._log is not None and frame.number is not None:
+            self._log.lost(frame.number, self._now)
 
     def _lose_if_flying(self, frame: _Frame) -> None:
         if frame in frame.carrier.flying:
