@@ -47,13 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _verdict(error: Exception) -> tuple[str, int]:
     """What to say about an error, and the exit code; imports what a failing command has loaded."""
+    from pysim.brokers import ProtocolError
     from pysim.experiments.config import ConfigError
     from pysim.experiments.directory import RunDirectoryError
     from pysim.experiments.run import RunError
     from pysim.network.host import AgentError
     from topologies import TopologyError
 
-    if isinstance(error, UsageError | ConfigError | RunDirectoryError | TopologyError):
+    if isinstance(error, UsageError | ConfigError | ProtocolError | RunDirectoryError | TopologyError):
         return str(error), 2
     if isinstance(error, AgentError):
         return f"{error} ({_origin(error)}; --debug shows the traceback)", 1
@@ -63,10 +64,13 @@ def _verdict(error: Exception) -> tuple[str, int]:
 
 
 def _origin(error: BaseException) -> str:
-    """The file and line in which an error has its origin."""
+    """The file and line in which an error has its origin; the last of a protocol of others."""
+    from pysim.brokers.loading import is_foreign
+
     while error.__cause__ is not None:
         error = error.__cause__
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next((frame for frame in reversed(frames) if is_foreign(frame.filename)), frames[-1])
     return f"{Path(frame.filename).name}, line {frame.lineno}"
 
 
@@ -218,7 +222,12 @@ def _add_performing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
+def _add_protocol_file(parser: argparse.ArgumentParser, help: str) -> None:
+    parser.add_argument("--protocol-file", type=Path, metavar="FILE", help=help)
+
+
 def _add_settings(parser: argparse.ArgumentParser) -> None:
+    _add_protocol_file(parser, "run the protocol of this Python file, instead of the file's")
     parser.add_argument("--seed", type=int, metavar="N", help="instead of the file's seed")
     parser.add_argument(
         "--set",
@@ -263,6 +272,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", nargs="?", choices=GROUPS, help="only this group, in detail")
+    _add_protocol_file(parser, "list the protocols of this Python file too")
     parser.add_argument("--json", action="store_true", help="print all details as JSON")
 
 
@@ -314,3 +324,4 @@ def _add_wireshark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--directory", type=Path, metavar="DIR", help="instead of the personal plugin folder"
     )
+    _add_protocol_file(parser, "read the messages of this Python file's protocols too")

@@ -137,7 +137,8 @@ def _task(run: Run) -> "Task":
     from analysis.sweep import Task
 
     file = run.point.config.file
-    return Task(run.name, file, run.text, str(run.directory.absolute()), run.state == "changed")
+    directory = str(run.directory.absolute())
+    return Task(run.name, file, run.text, directory, run.state == "changed", dict(run.files))
 
 
 def _watch(sweep: Sweep, runs: Sequence[Run], news: "Iterator[News]", progress: Counter) -> None:
