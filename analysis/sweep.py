@@ -10,10 +10,11 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -45,7 +46,7 @@ class Task(NamedTuple):
     configuration: str
     directory: str
     replace: bool
-    sources: dict[str, str] = {}
+    sources: Mapping[str, str] = MappingProxyType({})
 
 
 class Limits(NamedTuple):

@@ -48,6 +48,8 @@ def load_file(path: Path) -> Source:
     A file that has changed since takes the place of what it was.
     """
     path = path.absolute()
+    if path.suffix != ".py":
+        raise ProtocolError(f"{path.name}: is not called as Python files are, NAME.py")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

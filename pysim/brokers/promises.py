@@ -1,4 +1,4 @@
-"""What a protocol promises, as plain data on its class: the conformance kit holds it to exactly this.
+"""What a protocol promises, as plain data on its class; the conformance kit holds it to that.
 
 It must not know how a promise is checked, nor any protocol.
 """

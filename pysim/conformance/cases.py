@@ -6,12 +6,13 @@ so that a failing one can be made small. It must not know brokers, nor who runs 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Literal, NamedTuple
 
 import networkx as nx
 
-from pysim.filters import parse
+from pysim.filters import parse as parse_filter
 from pysim.network.faults import (
     BrokerCrash,
     BrokerRestart,
@@ -50,6 +51,9 @@ Act = Literal[
     "crash",
 ]
 Link = tuple[int, int]
+
+
+parse = cache(parse_filter)
 
 
 class Step(NamedTuple):
@@ -175,9 +179,7 @@ def possible(case: Case, kind: Kind) -> Case:
         if step.broker in case.brokers
         and (
             not kind.advertised
-            or any(
-                b == step.broker and parse(f).matches(step.attributes) for b, f in announced
-            )
+            or any(b == step.broker and parse(f).matches(step.attributes) for b, f in announced)
         )
     )
     return replace(case, steps=steps, finals=finals)

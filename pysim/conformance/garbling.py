@@ -50,9 +50,7 @@ def _event_frame(subject: Subject) -> Frame | None:
         trial.close()
     assert isinstance(trial.transport, Watched)
     ids = {row.id for row in trial.witness.events}
-    return next(
-        (f for f in trial.transport.frames if f.target == 1 and f.envelope.id in ids), None
-    )
+    return next((f for f in trial.transport.frames if f.target == 1 and f.envelope.id in ids), None)
 
 
 def _handled(subject: Subject) -> list[int]:

@@ -20,7 +20,7 @@ from pysim.naming import nearest
 from pysim.network.streams import Streams
 from pysim.network.transport import Transport
 
-CASES = 50
+CASES = 100
 _NS3_CASES = 3
 _COMPARED = 8
 _TRIES = 400
@@ -207,7 +207,7 @@ CHECKS = {
     "garbled": "messages that are not what their type says are refused, and stop nothing",
     "ns3": "delivery on packets",
 }
-"""All checks in their order, and what they are about; quiet and books are part of the first four."""
+"""All checks in their order; that it falls silent and books balance, the first four check too."""
 
 
 def _why_not(name: str, subject: Subject, ns3: bool) -> str:
@@ -268,8 +268,7 @@ def _random_cases(
 def _determinism(
     subject: Subject, seed: int, numbers: Sequence[int], in_processes: bool
 ) -> Iterator[int | Finding]:
-    made = _RANDOM["overlapping"]
-    kind = made.kind(subject.broker.needs_tree, subject.promises)
+    kind = _RANDOM["overlapping"].kind(subject.broker.needs_tree, subject.promises)
 
     def problem(case: Case) -> Problem | None:
         runs = [fingerprint(subject, case, chance) for chance in (1, 2)]
@@ -282,7 +281,7 @@ def _determinism(
             " self.world.random only, and time from self.world.now",
         )
 
-    cases = [drawn(kind, _stream(seed, "determinism", number)) for number in numbers]
+    cases = compared_cases(subject, seed, numbers)
     for number, case in zip(numbers, cases, strict=True):
         found = problem(case)
         if found is not None:
@@ -301,6 +300,12 @@ def _determinism(
         )
         return
     yield len(cases)
+
+
+def compared_cases(subject: Subject, seed: int, numbers: Sequence[int]) -> list[Case]:
+    """The cases that are run several times, to be compared."""
+    kind = _RANDOM["overlapping"].kind(subject.broker.needs_tree, subject.promises)
+    return [drawn(kind, _stream(seed, "determinism", number)) for number in numbers]
 
 
 # Small cases

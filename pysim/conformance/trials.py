@@ -1,4 +1,4 @@
-"""A trial: one case under one kind of broker, and the first thing that is wrong with what came of it.
+"""A trial: one case under one kind of broker, and the first thing that is wrong with it.
 
 It must not know how cases are drawn. Whatever is judged is judged by what anyone can see: messages
 on links, deliveries, books; never by the state of a broker.
@@ -164,7 +164,8 @@ class Trial:
         except EndlessError as error:
             return self._endless(error)
         except AgentError as error:
-            return _failure(error)
+            cause = error.__cause__
+            return self._endless(cause) if isinstance(cause, EndlessError) else _failure(error)
         return (
             self._unbalanced()
             or self._wrong("spurious", Judgement())

@@ -642,7 +642,7 @@ def _config(file: str, folder: Path, raw: Mapping[str, Any]) -> Config:
     try:
         return Config(file, folder, raw, schema.convert(_with_protocol(raw, folder), Experiment))
     except FieldError as problem:
-        raise ConfigError(f"{file}: {problem.sentence(raw)}") from None
+        raise ConfigError(f"{file}: {problem.sentence(raw)}") from problem.__cause__
 
 
 def _with_protocol(raw: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:

@@ -18,10 +18,11 @@ equal or lower gain are not. What is settled beyond the paper:
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pysim.brokers.popsub.gains import GainEntry
 from pysim.brokers.popsub.routing import GainRouting, Publication
+from pysim.brokers.promises import Promises
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, World
@@ -68,6 +69,8 @@ class PopSub(GainRouting):
     A subclass supplies `send_unpopular`, and may override `flipped` and `evaluated`. The options
     are those of every subclass.
     """
+
+    promises: ClassVar[Promises] = Promises(advertised=True, timers=True, settles=5.0)
 
     def __init__(self, world: World, capacity: float, phi: float, evaluation: float) -> None:
         super().__init__(world)
