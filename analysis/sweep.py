@@ -10,11 +10,10 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -38,7 +37,7 @@ class SweepError(OSError):
 class Task(NamedTuple):
     """One run: its name, its experiment file by name and contents, and where its results go.
 
-    `sources` are the contents of files that the experiment file expects beside itself, by name.
+    `sources` are files that the experiment file expects beside itself, by name and contents.
     """
 
     run: str
@@ -46,7 +45,7 @@ class Task(NamedTuple):
     configuration: str
     directory: str
     replace: bool
-    sources: Mapping[str, str] = MappingProxyType({})
+    sources: tuple[tuple[str, str], ...] = ()
 
 
 class Limits(NamedTuple):
@@ -185,7 +184,7 @@ def _run(task: Task, limits: Limits) -> str:
     place = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0]  # which Spark clears away
     with tempfile.TemporaryDirectory(prefix="pysim-run-", dir=place or None) as directory:
         file = Path(directory, task.file)
-        for name, text in {**task.sources, task.file: task.configuration}.items():
+        for name, text in (*task.sources, (task.file, task.configuration)):
             Path(directory, name).write_text(text, encoding="utf-8")
         options = ["--out", task.directory, "--name", task.run, "--quiet"]
         if task.replace:

@@ -62,7 +62,7 @@ def load_file(path: Path) -> Source:
         return former
     if former is not None:
         _forget(former)
-    with _registered(path.name) as found:
+    with _registered(path.name, undo=True) as found:
         _execute(path, text)
     names = tuple(found())
     if not names:
@@ -107,7 +107,7 @@ _PACKAGES: list[Source] = []
 def _load(point: EntryPoint) -> None:
     package = f" of {point.dist.name}" if point.dist is not None else ""
     label = f'entry point "{point.name}"{package}'
-    with _registered(label) as found:
+    with _registered(label, undo=False) as found:  # its module stays, and others may be right
         try:
             loaded = point.load()
         except Exception as error:
@@ -166,8 +166,8 @@ def _sentence(error: Exception, path: Path) -> str:
 
 
 @contextmanager
-def _registered(label: str) -> Iterator[Callable[[], list[str]]]:
-    """Notice what is registered meanwhile, and check it; all of it is undone if anything is wrong.
+def _registered(label: str, undo: bool) -> Iterator[Callable[[], list[str]]]:
+    """Notice what is registered meanwhile, and check it; `undo` all of it if anything is wrong.
 
     Gives a function that tells the names of the new protocols.
     """
@@ -180,8 +180,9 @@ def _registered(label: str) -> Iterator[Callable[[], list[str]]]:
         yield new
         _check(label, new(), [code for code in message_types() if code not in types])
     except BaseException:
-        unregister(name for name in new() if name not in brokers)
-        forget_types(code for code in message_types() if code not in types)
+        if undo:
+            unregister(name for name in new() if name not in brokers)
+            forget_types(code for code in message_types() if code not in types)
         raise
 
 

@@ -138,7 +138,8 @@ def _task(run: Run) -> "Task":
 
     file = run.point.config.file
     directory = str(run.directory.absolute())
-    return Task(run.name, file, run.text, directory, run.state == "changed", dict(run.files))
+    changed, files = run.state == "changed", tuple(run.files.items())
+    return Task(run.name, file, run.text, directory, changed, files)
 
 
 def _watch(sweep: Sweep, runs: Sequence[Run], news: "Iterator[News]", progress: Counter) -> None:

@@ -4,11 +4,11 @@ A case is drawn from a seed, can be told in words, and stays possible when parts
 so that a failing one can be made small. It must not know brokers, nor who runs it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import networkx as nx
 
@@ -192,7 +192,7 @@ def operations(steps: Iterable[Step]) -> list[Operation]:
         if s.act == "publish"
         else Operation(s.time * MS, s.broker, s.act, s.client, parse(s.filter))
         for s in steps
-        if s.act not in ("replace", "break", "crash")
+        if s.act != "replace" and s.act != "break" and s.act != "crash"
     ]
 
 
@@ -327,7 +327,7 @@ class _Author:
         self._state = _State(Case(tuple(range(brokers)), links), kind)
 
     def write(self, steps: int) -> None:
-        acts = {
+        acts: dict[str, Callable[[], None]] = {
             "s": self._subscribe,
             "u": lambda: self._end("unsubscribe", self._state.subscribed),
             "a": self._advertise,
@@ -342,7 +342,7 @@ class _Author:
             acts[self._random.choice(self._kind.acts)]()
             self._time += self._random.choice(self._kind.gaps)
 
-    def _add(self, act: Act, broker: int, **more: object) -> None:
+    def _add(self, act: Act, broker: int, **more: Any) -> None:
         step = Step(self._time, act, broker)._replace(**more)
         if self._state.takes(step):
             self.steps.append(step)

@@ -13,7 +13,6 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,8 +96,11 @@ def _found(job: Job) -> type[Broker]:
         module = importlib.util.module_from_spec(spec)
         sys.modules[job.module] = module
         spec.loader.exec_module(module)
-    found: type[Broker] = reduce(getattr, job.name.split("."), module)  # type: ignore[arg-type]
-    return found
+    found: Any = module
+    for part in job.name.split("."):
+        found = getattr(found, part)
+    broker: type[Broker] = found
+    return broker
 
 
 if __name__ == "__main__":

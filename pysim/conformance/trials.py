@@ -305,7 +305,7 @@ def _guarded(agent: Broker) -> Agent:
         publish(client, event)
         _require_unchanged(event)
 
-    agent.receive = watched_receive  # type: ignore[method-assign, assignment]
+    agent.receive = watched_receive  # type: ignore[method-assign]
     agent.publish = watched_publish  # type: ignore[method-assign]
     return agent
 
