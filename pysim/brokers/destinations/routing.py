@@ -33,6 +33,7 @@ from pysim.brokers.destinations.clusters import ClusterName
 from pysim.brokers.destinations.links import LinkWatch, Watch
 from pysim.brokers.destinations.multicast import Multicast
 from pysim.brokers.destinations.tables import Item, Table
+from pysim.brokers.promises import Promises
 from pysim.filters import Event as Attributes
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
@@ -56,6 +57,9 @@ class DestinationRouting(Broker):
     """
 
     needs_tree: ClassVar[bool] = False
+    promises: ClassVar[Promises] = Promises(
+        advertised=True, links=True, crashes=True, recovers=12.0, background=("heartbeat",)
+    )
     work_units: ClassVar[frozenset[str]] = frozenset(
         {
             "publication-entries",

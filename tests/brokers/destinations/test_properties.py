@@ -1,6 +1,5 @@
 """Whatever clients do on whatever overlay, nothing due is missing, and lists are short."""
 
-
 import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
