@@ -298,6 +298,34 @@ def test_patterns_are_counted_where_messages_carry_any(
     assert {name for _, name, *_ in rows(tmp_path / "run", "records")} == recorded
 
 
+def test_lists_and_links_that_agents_asked_for_are_results(tmp_path: Path) -> None:
+    published = [
+        {"time": f"{1 + number / 10:.1f} s", "broker": 0, "publish": {"price": 20}}
+        for number in range(80)
+    ]
+    steps = [
+        {"time": "0.5 s", "broker": 0, "advertise": "price > 0"},
+        {"time": "0.8 s", "broker": 4, "subscribe": "price < 30"},
+        *published,
+    ]
+    plan = small_plan(
+        tmp_path,
+        duration="10 s",
+        measure=["lists"],
+        protocol={"name": "d-dbr", "cycle": "5 s", "slot": "0.5 s"},
+        workload={"kind": "script", "steps": steps},
+    )
+    final = tmp_path / "out"
+    assert run(plan, final, "seed1").deliveries.is_exact
+    (asked,) = rows(final, "changes")
+    assert asked[1:] == ("create", 4, 0, None, None)
+    assert ("b0", "b4") in [wire[:2] for wire in rows(final, "wires")]
+    lists = rows(final, "lists")
+    assert [(broker, length) for broker, length, _ in lists] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+    assert lists[0][2] == 80
+    assert lists[1][2] == lists[3][2] < 80
+
+
 def test_progress_hears_the_simulated_time(tmp_path: Path) -> None:
     heard: list[int] = []
     plan = small_plan(tmp_path, workload={"kind": "flood", "rate": "2000 /s"})

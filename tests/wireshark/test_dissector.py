@@ -241,7 +241,7 @@ def test_the_info_column_tells_what_a_packet_says(tmp_path: Path) -> None:
     assert info(capture) == [
         'SUBSCRIBE 3:7 body contains "x"',
         'EVENT 3:8 price = 12, `two words` = 4.0, author = "Le Guin"; payload 7 bytes',
-        f"ADDRESSED-EVENT 3:9 destinations {numbers}…",
+        f"ADDRESSED-EVENT 3:9 destinations {numbers}…; hops 0",
         "OVERLAY-ACCEPT 3:10 lose 0.1; dropped none",
         "OVERLAY-ABORT 3:11",
         "REC 3:12 reconfiguration 7; patterns_to_add price < 30 and"

@@ -47,7 +47,7 @@ class Watch:
     @property
     def latest(self) -> float:
         """How long a link can be dead, in seconds, before both its ends know it."""
-        return (self.misses + 2) * self.period if self.detection == "heartbeats" else 0.0
+        return (self.misses + 1) * self.period if self.detection == "heartbeats" else 0.0
 
 
 def watch_of(options: Mapping[str, Any]) -> Watch:

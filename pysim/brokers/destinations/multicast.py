@@ -229,6 +229,7 @@ class Multicast:
 
     def _repeat_soon(self) -> None:
         """Repeat what may be lost when it is quiet: then everybody knows of the lost link."""
+        self._forget_old()
         if self._repetition is not None:
             self._repetition.cancel()
         self._repetition = self._world.schedule(_SPREAD, self._repeat)
@@ -236,16 +237,18 @@ class Multicast:
     def _repeat(self) -> None:
         self._repetition = None
         reachable = self.map.reachable()
-        for sent in self._remembered():
+        for sent in list(self._sent):
             again = [broker for broker in sent.destinations if broker in reachable]
             self._counters["repeated"] += len(again)
             self._send(sent.message, sent.id, again, 1)
 
-    def _remembered(self) -> list[_Sent]:
+    def _forget_old(self) -> None:
+        """Keep what may be lost in a link of which nobody knows yet, or is about to be repeated."""
+        if self._repetition is not None:
+            return
         oldest = self._world.now - self._memory
         while self._sent and self._sent[0].time < oldest:
             self._sent.popleft()
-        return list(self._sent)
 
     def _forget_sent(self, broker: BrokerId) -> None:
         """What a broker was sent before it forgot everything is not to be repeated."""
@@ -253,7 +256,7 @@ class Multicast:
             msgspec.structs.replace(
                 sent, destinations=[b for b in sent.destinations if b != broker]
             )
-            for sent in self._remembered()
+            for sent in self._sent
         ]
         self._sent = deque(sent for sent in kept if sent.destinations)
 
@@ -267,7 +270,7 @@ class Multicast:
         """Send something that must arrive, even if a link is found to be dead."""
         if self._announcement is not None:
             self.announce()  # whoever hears of us first hears who we are now
-        self._remembered()
+        self._forget_old()
         self._sent.append(_Sent(self._world.now, message, id, to))
         self._send(message, id, to, 1)
 

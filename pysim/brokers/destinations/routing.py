@@ -11,8 +11,9 @@ What is settled beyond the paper:
 - Inserting is idempotent by id. A withdrawal goes to whoever was told, and leaves a tombstone: it
   may overtake what it withdraws. Ids are never reused.
 - A subscription is kept where an advertisement that its holder announced intersects it. When that
-  one is withdrawn, the holder drops what no other needs, and the subscriber's broker forgets that
-  it told it: both know, so nothing has to be sent.
+  one is withdrawn, the holder drops what no other needs, and the subscriber's broker notes that it
+  does: both know, so nothing has to be sent. Should the holder have announced something else in
+  the meantime, it keeps it; so it hears of the subscription's end in any case.
 - An advertisement that is new makes subscriptions go to its source that are not there; one that
   comes again, as something may have been lost, makes all of them go.
 - Who becomes reachable is sent all advertisements, the subscriptions that intersect its own, and
@@ -22,11 +23,12 @@ What is settled beyond the paper:
   client that was just served; Alg. 3, line 10, means the R-PRTs of the other clusters.)
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, cast
 
 from pysim.brokers.base import Broker
+from pysim.brokers.destinations.cluster import Cluster, Withdrawal
 from pysim.brokers.destinations.clusters import ClusterName
 from pysim.brokers.destinations.links import LinkWatch, Watch
 from pysim.brokers.destinations.multicast import Multicast
@@ -44,24 +46,6 @@ from pysim.wire.messages import (
     AddressedUnsubscribe,
     Event,
 )
-
-Withdrawal = AddressedUnadvertise | AddressedUnsubscribe
-
-
-class Cluster:
-    """What a broker keeps for each cluster that it belongs to."""
-
-    def __init__(self, name: ClusterName, multicast: Multicast) -> None:
-        self.name = name
-        self.multicast = multicast
-        self.advertisements = Table()
-        """R-SRT."""
-        self.subscriptions = Table()
-        """R-PRT."""
-        self.withdrawn: set[MessageId] = set()
-        """Tombstones."""
-        self.owed: defaultdict[BrokerId, list[tuple[MessageId, Withdrawal]]] = defaultdict(list)
-        """Withdrawals for brokers that no way led to."""
 
 
 class DestinationRouting(Broker):
@@ -122,7 +106,7 @@ class DestinationRouting(Broker):
         """Belong to a cluster, from the beginning."""
         latest = self._watch.latest
         multicast = Multicast(self.world, self._counters, self, latest, self._updates)
-        self.clusters[name] = Cluster(name, multicast)
+        self.clusters[name] = Cluster(name, multicast, self.world)
 
     def start(self) -> None:
         self._links.start()
@@ -167,12 +151,11 @@ class DestinationRouting(Broker):
 
     def reached(self, multicast: Multicast, brokers: Sequence[BrokerId]) -> None:
         """A way leads to brokers: they are told all that they may have missed."""
-        cluster = next(c for c in self.clusters.values() if c.multicast is multicast)
+        cluster = self._cluster_with(multicast)
         for broker in brokers:
-            for id, withdrawal in cluster.owed.pop(broker, ()):
-                multicast.tell(withdrawal, id, [broker])
+            cluster.make_up(broker)
         for item in self._advertisements_beside(cluster):
-            self._tell_advertisement(cluster, item, brokers)
+            cluster.tell_advertisement(item, brokers)
         wanted: dict[Item, list[BrokerId]] = {}
         for broker in brokers:
             for advertisement in cluster.advertisements.of(broker):
@@ -181,18 +164,20 @@ class DestinationRouting(Broker):
                     if broker not in others:
                         others.append(broker)
         for item, listed in wanted.items():
-            self._tell_subscription(cluster, item, listed)
+            cluster.tell_subscription(item, listed)
 
     def restarted(self, multicast: Multicast, broker: BrokerId) -> None:
         """A broker has forgotten everything: so is what came from it, and that it was told."""
-        cluster = next(c for c in self.clusters.values() if c.multicast is multicast)
+        cluster = self._cluster_with(multicast)
         for item in self._told_items():
-            if broker in item.told:
-                item.told = tuple(other for other in item.told if other != broker)
+            item.forget(broker)
         for item in cluster.advertisements.of(broker):
             self._forget_advertisement(cluster, item)
         for item in cluster.subscriptions.of(broker):
             self._forget_subscription(cluster, item)
+
+    def _cluster_with(self, multicast: Multicast) -> Cluster:
+        return next(c for c in self.clusters.values() if c.multicast is multicast)
 
     def _told_items(self) -> Iterator[Item]:
         yield from self.advertisements
@@ -295,7 +280,7 @@ class DestinationRouting(Broker):
         self._work["matching-entries"] += len(self.subscriptions)
         for wanted in self._subscriptions_beside(cluster, item.filter):
             if not is_new or item.source not in wanted.told:
-                self._tell_subscription(cluster, wanted, [item.source])
+                cluster.tell_subscription(wanted, [item.source])
         if is_new:
             cluster.advertisements.add(item)
             self._spread_advertisement(cluster, item)
@@ -308,16 +293,12 @@ class DestinationRouting(Broker):
         for wanted in self._subscriptions_beside(cluster, item.filter):
             needed = cluster.advertisements.sources(wanted.filter)
             if item.source in wanted.told and item.source not in needed:
-                wanted.told = tuple(other for other in wanted.told if other != item.source)
+                wanted.dismiss(item.source)
         self._retract_advertisement(cluster, item)
 
     def _spread_advertisement(self, home: Cluster | None, item: Item) -> None:
         for cluster in self._other(home):
-            self._tell_advertisement(cluster, item, sorted(cluster.multicast.map.reachable()))
-
-    def _tell_advertisement(self, cluster: Cluster, item: Item, to: Sequence[BrokerId]) -> None:
-        message = AddressedAdvertise((), (self.world.id,), item.filter)
-        self._tell(cluster, item, message, to)
+            cluster.tell_advertisement(item, sorted(cluster.multicast.map.reachable()))
 
     def _retract_advertisement(self, home: Cluster | None, item: Item) -> None:
         """Withdraw an advertisement, and drop subscriptions that were there for it alone."""
@@ -396,10 +377,7 @@ class DestinationRouting(Broker):
             self._work["matching-entries"] += len(cluster.advertisements)
             reachable = cluster.multicast.map.reachable()
             sources = cluster.advertisements.sources(item.filter)
-            self._tell_subscription(cluster, item, [s for s in sources if s in reachable])
-
-    def _tell_subscription(self, cluster: Cluster, item: Item, to: Sequence[BrokerId]) -> None:
-        self._tell(cluster, item, AddressedSubscribe((), (self.world.id,), item.filter), to)
+            cluster.tell_subscription(item, [s for s in sources if s in reachable])
 
     def _subscriptions_beside(self, cluster: Cluster, filter: Filter) -> list[Item]:
         """What this broker wants from a cluster, as far as it intersects a filter."""
@@ -408,45 +386,19 @@ class DestinationRouting(Broker):
             found += other.subscriptions.intersecting(filter)
         return found
 
-    # Telling
+    # Items
 
     def _new_item(self, message: Message, filter: Filter) -> Item:
         id = self.world.originate(message).id
         return Item(id, filter, self.world.id, id)
 
-    def _tell(
-        self,
-        cluster: Cluster,
-        item: Item,
-        message: AddressedAdvertise | AddressedSubscribe,
-        to: Sequence[BrokerId],
-    ) -> None:
-        if to:
-            item.told = (*item.told, *(broker for broker in to if broker not in item.told))
-            if item.name is None:
-                item.name = self.world.originate(message).id
-            cluster.multicast.tell(message, item.name, to)
-
     def _retract(
         self, home: Cluster | None, item: Item, kind: Callable[[tuple[()], MessageId], Withdrawal]
     ) -> None:
-        """Withdraw an item from whoever was told of it, or will be reachable again."""
-        if item.name is None:
-            return
-        withdrawal = kind((), item.name)
-        for cluster in self._other(home):
-            map = cluster.multicast.map
-            told = sorted(broker for broker in item.told if broker in map.brokers())
-            if not told:
-                continue
-            id = self.world.originate(withdrawal).id
-            reachable = map.reachable()
-            for broker in told:
-                if broker not in reachable:
-                    cluster.owed[broker].append((id, withdrawal))
-            now = [broker for broker in told if broker in reachable]
-            if now:
-                cluster.multicast.tell(withdrawal, id, now)
+        """Withdraw an item in all clusters but its own, if anybody was told of it."""
+        if item.name is not None:
+            for cluster in self._other(home):
+                cluster.retract(item, kind((), item.name))
 
     # What it costs, and what is counted
 

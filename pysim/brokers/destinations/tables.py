@@ -15,7 +15,7 @@ from pysim.wire import MessageId
 class Item:
     """An advertisement or a subscription: whose it is, and which brokers were told of it."""
 
-    __slots__ = ("filter", "id", "name", "source", "told")
+    __slots__ = ("filter", "former", "id", "name", "source", "told")
 
     def __init__(
         self, id: MessageId, filter: Filter, source: BrokerId, name: MessageId | None = None
@@ -27,7 +27,21 @@ class Item:
         self.source = source
         """The broker that it came from, for its clients or, at a cluster's edge, for others."""
         self.told: tuple[BrokerId, ...] = ()
-        """Who has to hear of its end; a tuple, as there are many items."""
+        """Who was told and holds it; a tuple, as there are many items."""
+        self.former: tuple[BrokerId, ...] = ()
+        """Who was told and has no more need of it, as far as is known here: it may have one that
+        is not known yet, so it has to hear of the end too."""
+
+    def dismiss(self, broker: BrokerId) -> None:
+        """A broker has no more need of it."""
+        self.told = tuple(other for other in self.told if other != broker)
+        self.former = (*self.former, broker)
+
+    def forget(self, broker: BrokerId) -> None:
+        """A broker was told, and has forgotten everything."""
+        if broker in self.told or broker in self.former:
+            self.told = tuple(other for other in self.told if other != broker)
+            self.former = tuple(other for other in self.former if other != broker)
 
 
 class Table:

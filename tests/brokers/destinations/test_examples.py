@@ -11,11 +11,12 @@ import pytest
 from pysim.network import LinkBreak, LinkCreate, LinkNotice
 from pysim.wire import Envelope, MessageId
 from pysim.wire.messages import AddressedSubscribe, AddressedUnsubscribe
+from pysim.workloads.operations import Operation
 from topologies.published import cluster_line
 
 from . import stage
 from .lab import Lab
-from .stage import QUIET
+from .stage import MS, QUIET
 
 OVERLAY = nx.Graph([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
 EVERYTHING = "x in [0, 9]"
@@ -114,6 +115,29 @@ def test_an_unsubscription_that_overtakes_its_subscription_leaves_a_tombstone():
     assert agent.counters["ignored"] == 2
 
 
+def test_a_subscription_ends_also_where_it_was_needed_anew_before_that_was_known():
+    """4 unsubscribes when 0's advertisement is gone, and before it hears of the next."""
+    lab = Lab(nx.path_graph(5), "d-dbr", **QUIET)
+    lab.do(f"0 advertise {EVERYTHING}")
+    begin = lab.run.transport.now
+    wanted, more = (stage.canonical(stage.parse(f)) for f in ("x in [3, 8]", "x in [0, 20]"))
+    far = 8 * MS  # a message takes that long from 4 to 0, and from 0 to 4
+    lab.run.add_operations(
+        [
+            Operation(begin, 0, "unadvertise", filter=stage.canonical(stage.parse(EVERYTHING))),
+            Operation(begin + 3 * MS, 4, "subscribe", filter=wanted),
+            Operation(begin + 5 * MS, 0, "advertise", filter=more),
+            Operation(begin + far + 2 * MS, 4, "unsubscribe", filter=wanted),
+        ]
+    )
+    log = lab.settle()
+    assert [words for source, _, words in log if source == 4] == [
+        "SUB x in [3, 8] -> 0",
+        "UNSUB -> 0",
+    ]
+    assert lab.counters("stored-remote") == [0] * 5
+
+
 def test_a_subscription_that_comes_again_is_stored_once():
     lab = five()
     agent = lab.run.hosts[0].agent
@@ -149,6 +173,31 @@ def test_the_work_of_d_dbr_is_at_the_ends():
         {"routed-destinations": 0},
         {"routed-destinations": 1},
     ]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "matched"),
+    [
+        ("fbr", [5, 5, 5, 5, 5]),
+        ("fbr-general", [5, 5, 5, 5, 5]),
+        ("d-dbr", [5, 0, 0, 0, 5]),
+        ("merc", [5, 0, 5, 0, 5]),
+    ],
+)
+def test_on_a_line_events_are_matched_everywhere_at_the_ends_or_also_in_the_middle(
+    protocol, matched
+):
+    """What Fig. 14 shows as the load of a CPU."""
+    options = {} if protocol.startswith("fbr") else QUIET
+    lab = Lab(cluster_line(brokers=5), protocol, **options)
+    lab.do(f"0 advertise {EVERYTHING}")
+    for number in range(5):
+        lab.do(f"4.{number} subscribe x in [{number}, 8]")
+    agents = stage.agents(lab.run).values()
+    for agent in agents:
+        agent.take_work()
+    lab.do("0 publish 6")
+    assert [agent.take_work().get("publication-entries", 0) for agent in agents] == matched
 
 
 def test_fbr_on_general_overlays_drops_duplicates_and_stores_along_the_tree():

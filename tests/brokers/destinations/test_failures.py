@@ -21,6 +21,7 @@ from pysim.network import (
     LinkBreak,
     LinkCreate,
     Simulation,
+    TypeCost,
 )
 from pysim.network.faults import Overlay
 from pysim.workloads.operations import Operation
@@ -181,6 +182,27 @@ def test_partitions_heal(options, seed, brokers, steps, gaps):
     check_served(run, author.life)
 
 
+def test_what_is_to_be_repeated_is_kept_until_failures_come_to_an_end():
+    """An advertisement is lost in a dead link, and one link after the other breaks elsewhere."""
+    overlay = nx.Graph(
+        [(0, 1), (1, 2), (0, 3), (3, 4), (4, 2), (2, 5), (2, 6), (5, 6), (6, 7), (5, 7)]
+    )
+    everything = stage.between(0, 7)
+    begin = BEGIN + 100 * MS
+    breaks = [
+        (begin, 1, 2),
+        *((begin + t * MS, *link) for t, link in ((350, (2, 5)), (750, (6, 7)))),
+    ]
+    run = stage.simulation(overlay, "d-dbr", FAST)
+    run.add_faults([LinkBreak(*fault) for fault in breaks])
+    run.add_operations([Operation(begin + 5 * MS, 0, "advertise", 1, everything)])
+    run.run(5)
+    at = stage.agents(run)
+    assert at[1].counters["dead-link-destinations"] == 4
+    for broker in (2, 5, 6, 7):
+        assert len(at[broker].clusters["all"].advertisements) == 1
+
+
 @pytest.mark.parametrize("options", WAYS)
 @many
 @given(
@@ -258,6 +280,25 @@ def test_what_is_sent_into_a_dead_link_is_lost_and_counted_until_heartbeats_fail
     assert counters["dead-link-destinations"] == 1
     assert counters["lost-heartbeats"] in (3, 4)
     assert run.balance() == []
+
+
+def test_a_neighbor_that_was_only_busy_is_found_again():
+    """While a broker works for a second, its heartbeats wait, and its neighbors give it up."""
+    overlay = nx.cycle_graph(4)
+    everything = stage.between(0, 7)
+    costs = TypeCost(0.0, {"local": 1.0})
+    run = stage.simulation(overlay, "d-dbr", FAST, costs)
+    run.add_operations(
+        [
+            Operation(BEGIN, 0, "advertise", 1, everything),
+            Operation(BEGIN + 2000 * MS, 2, "subscribe", 1, everything),
+        ]
+    )
+    run.run((BEGIN + 900 * MS) / NANOSECONDS)
+    assert stage.agents(run)[2].clusters["all"].multicast.map.reachable() == {1, 3}
+    run.run((BEGIN + 4000 * MS) / NANOSECONDS)
+    stage.check_maps(run)
+    assert run.hosts[0].agent.routing_table() == {everything: {2}}
 
 
 def lose_many_links(updates: str) -> Simulation:
