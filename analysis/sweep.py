@@ -35,13 +35,17 @@ class SweepError(OSError):
 
 
 class Task(NamedTuple):
-    """One run: its name, its experiment file by name and contents, and where its results go."""
+    """One run: its name, its experiment file by name and contents, and where its results go.
+
+    `sources` are files that the experiment file expects beside itself, by name and contents.
+    """
 
     run: str
     file: str
     configuration: str
     directory: str
     replace: bool
+    sources: tuple[tuple[str, str], ...] = ()
 
 
 class Limits(NamedTuple):
@@ -180,7 +184,8 @@ def _run(task: Task, limits: Limits) -> str:
     place = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0]  # which Spark clears away
     with tempfile.TemporaryDirectory(prefix="pysim-run-", dir=place or None) as directory:
         file = Path(directory, task.file)
-        file.write_text(task.configuration, encoding="utf-8")
+        for name, text in (*task.sources, (task.file, task.configuration)):
+            Path(directory, name).write_text(text, encoding="utf-8")
         options = ["--out", task.directory, "--name", task.run, "--quiet"]
         if task.replace:
             options.append("--force")

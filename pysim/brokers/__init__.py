@@ -29,6 +29,7 @@ from pysim.brokers.popsub import (
     PrintedGossiping,
     ReversePathForwarding,
 )
+from pysim.brokers.promises import Promises
 from pysim.brokers.reconfiguration_path import ReconfigurationPath
 from pysim.brokers.registry import (
     REQUIRED,
@@ -74,6 +75,7 @@ __all__ = [
     "NotifiedDeferredUnsubscription",
     "Option",
     "PrintedGossiping",
+    "Promises",
     "ProtocolError",
     "ReconfigurationPath",
     "ReversePathForwarding",

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar, NoReturn
 
 from pysim.brokers.clients import LocalClients
+from pysim.brokers.promises import Promises
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, Place, Replacement, World
@@ -35,6 +36,8 @@ class Broker:
     name: ClassVar[str] = ""
     needs_tree: ClassVar[bool] = True
     """Whether the protocol works on overlays without cycles only."""
+    promises: ClassVar[Promises] = Promises()
+    """What `pysim conformance` holds the protocol to."""
     work_units: ClassVar[frozenset[str]] = frozenset()
     """The names of all work that `take_work` may tell of; none where a protocol counts none."""
     _handlers: ClassVar[Mapping[int, Callable[[Any, BrokerId, Envelope], None]]] = {}

@@ -7,6 +7,7 @@ example of a protocol.
 from typing import ClassVar
 
 from pysim.brokers.base import Broker
+from pysim.brokers.promises import Promises
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId
 from pysim.wire import Envelope
@@ -16,6 +17,7 @@ class EventForwarding(Broker):
     """Sends every event to everyone and matches it against local subscriptions only."""
 
     name: ClassVar[str] = "event-forwarding"
+    promises: ClassVar[Promises] = Promises(links=True, crashes=True)
 
     def publish(self, client: ClientId, event: Envelope) -> None:
         self._spread(self.world.id, event)

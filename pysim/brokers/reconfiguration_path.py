@@ -26,6 +26,7 @@ from collections.abc import Collection, Mapping, Set
 from typing import Any, ClassVar, cast
 
 from pysim.brokers.optimizations import UNOPTIMIZED, Optimized
+from pysim.brokers.promises import Promises
 from pysim.brokers.subscription_forwarding import Literal, SubscriptionForwarding
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
@@ -41,6 +42,7 @@ class ReconfigurationPath(SubscriptionForwarding):
     """
 
     name: ClassVar[str] = "reconfiguration-path"
+    promises: ClassVar[Promises] = Promises(links_in_turn=True)
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:

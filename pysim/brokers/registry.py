@@ -4,7 +4,7 @@ It must not know any protocol: each registers itself, ours and those of others a
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 from pysim.brokers.base import Broker
 from pysim.naming import nearest
 from pysim.network.world import World
+from pysim.wire.message import same_source
 
 _BrokerType = TypeVar("_BrokerType", bound=type[Broker])
 
@@ -38,10 +39,16 @@ def register(broker: _BrokerType) -> _BrokerType:
     if not broker.name:
         raise ValueError(f"{broker.__name__} needs a name to be registered")
     taken = _PROTOCOLS.get(broker.name)
-    if taken is not None and taken is not broker:
+    if taken is not None and not same_source(taken, broker):
         raise ValueError(f"the protocol name {broker.name!r} belongs to {taken.__name__} already")
     _PROTOCOLS[broker.name] = broker
     return broker
+
+
+def unregister(names: Iterable[str]) -> None:
+    """Forget protocols; for who executes the source of some anew."""
+    for name in list(names):
+        _PROTOCOLS.pop(name, None)
 
 
 def protocols() -> Mapping[str, type[Broker]]:
@@ -78,10 +85,19 @@ _PROTOCOLS: dict[str, type[Broker]] = {}
 
 
 def _protocol(name: str) -> type[Broker]:
-    broker = _PROTOCOLS.get(name)
+    broker = _PROTOCOLS.get(name) or _PROTOCOLS.get(_from_packages(name))
     if broker is None:
         raise ProtocolError(f'unknown protocol "{name}"; {nearest(name, _PROTOCOLS)}')
     return broker
+
+
+def _from_packages(name: str) -> str:
+    """A name that is not known may be that of a package, which is loaded for it."""
+    from pysim.brokers.loading import load_entry_points  # which registers here
+
+    if problem := load_entry_points().get(name):
+        raise ProtocolError(problem)
+    return name
 
 
 def _option(parameter: inspect.Parameter, hint: Any) -> Option:

@@ -21,6 +21,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pysim.brokers.base import Broker
 from pysim.brokers.optimizations import UNOPTIMIZED, Change, Optimized, Policies
+from pysim.brokers.promises import Promises
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
@@ -62,6 +63,7 @@ class SubscriptionForwarding(Broker):
     """
 
     name: ClassVar[str] = "subscription-forwarding"
+    promises: ClassVar[Promises] = Promises(links=True, crashes=True)
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:

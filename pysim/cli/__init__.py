@@ -47,13 +47,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _verdict(error: Exception) -> tuple[str, int]:
     """What to say about an error, and the exit code; imports what a failing command has loaded."""
+    from pysim.brokers import ProtocolError
     from pysim.experiments.config import ConfigError
     from pysim.experiments.directory import RunDirectoryError
     from pysim.experiments.run import RunError
     from pysim.network.host import AgentError
     from topologies import TopologyError
 
-    if isinstance(error, UsageError | ConfigError | RunDirectoryError | TopologyError):
+    if isinstance(
+        error, UsageError | ConfigError | ProtocolError | RunDirectoryError | TopologyError
+    ):
         return str(error), 2
     if isinstance(error, AgentError):
         return f"{error} ({_origin(error)}; --debug shows the traceback)", 1
@@ -63,10 +66,13 @@ def _verdict(error: Exception) -> tuple[str, int]:
 
 
 def _origin(error: BaseException) -> str:
-    """The file and line in which an error has its origin."""
+    """The file and line in which an error has its origin; the last of a protocol of others."""
+    from pysim.brokers.loading import is_foreign
+
     while error.__cause__ is not None:
         error = error.__cause__
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next((frame for frame in reversed(frames) if is_foreign(frame.filename)), frames[-1])
     return f"{Path(frame.filename).name}, line {frame.lineno}"
 
 
@@ -130,6 +136,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_topology(command("topology", "topology", "Draw or describe a topology."))
     _add_fingerprint(command("fingerprint", "fingerprint", "Print a run's fingerprint."))
     _add_smoke(command("smoke", "smoke", "Run a suite and compare its results with stored ones."))
+    _add_conformance(
+        command("conformance", "conformance", "Check that brokers keep what they promise.")
+    )
+    _add_new_protocol(
+        command("new-protocol", "new_protocol", "Write a working broker of your own to begin with.")
+    )
+    _add_export(command("export", "export", "Write results for the tools that people use."))
     _add_wireshark(command("wireshark", "wireshark", "Let Wireshark read pysim's messages."))
     return parser
 
@@ -219,7 +232,12 @@ def _add_performing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
+def _add_protocol_file(parser: argparse.ArgumentParser, help: str) -> None:
+    parser.add_argument("--protocol-file", type=Path, metavar="FILE", help=help)
+
+
 def _add_settings(parser: argparse.ArgumentParser) -> None:
+    _add_protocol_file(parser, "run the protocol of this Python file, instead of the file's")
     parser.add_argument("--seed", type=int, metavar="N", help="instead of the file's seed")
     parser.add_argument(
         "--set",
@@ -290,6 +308,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", nargs="?", choices=GROUPS, help="only this group, in detail")
+    _add_protocol_file(parser, "list the protocols of this Python file too")
     parser.add_argument("--json", action="store_true", help="print all details as JSON")
 
 
@@ -331,6 +350,46 @@ def _add_smoke(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
+def _add_conformance(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "protocol", metavar="FILE-or-NAME", help="Python file with protocols, or a protocol's name"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="OPTION=VALUE",
+        help="an option of the protocol; may be repeated",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="other cases")
+    parser.add_argument("--cases", type=int, metavar="N", help="cases for each check (100)")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="CHECK", help="this check; may be repeated"
+    )
+    parser.add_argument("--case", type=int, metavar="N", help="look at one case of a check again")
+    parser.add_argument("--ns3", action="store_true", help="also check delivery on packets")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+
+
+def _add_new_protocol(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="what experiments will call it, such as my-flooding")
+    parser.add_argument(
+        "--out", type=Path, default=Path(), metavar="DIR", help="where to (this directory)"
+    )
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", type=Path, help="directory of a run or of a sweep")
+    parser.add_argument(
+        "--format",
+        choices=("parquet", "csv", "omnetpp", "graphml", "netanim"),
+        required=True,
+        help="for pandas and Spark, for spreadsheets, for OMNeT++, networkx and Gephi, NetAnim",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new directory")
+    _add_master(parser)
+
+
 def _add_wireshark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
@@ -341,3 +400,4 @@ def _add_wireshark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--directory", type=Path, metavar="DIR", help="instead of the personal plugin folder"
     )
+    _add_protocol_file(parser, "read the messages of this Python file's protocols too")

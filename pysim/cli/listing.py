@@ -1,10 +1,12 @@
 """`pysim list`: protocols, topologies, workloads and what else experiments are made of."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 import msgspec
 
+from pysim.brokers.loading import load_entry_points, load_file
 from pysim.experiments.registries import Kind, catalogue
 from pysim.experiments.schema import Parameter
 from pysim.experiments.toml import value
@@ -12,6 +14,10 @@ from pysim.experiments.toml import value
 
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
+    if options.protocol_file is not None:
+        load_file(options.protocol_file)
+    for problem in load_entry_points().values():
+        print(f"pysim: {problem}", file=sys.stderr)
     groups = catalogue()
     if options.group:
         groups = {options.group: groups[options.group]}

@@ -9,8 +9,10 @@ from pysim.cli import UsageError
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """What `--set` and `--seed` say, by key."""
+    """What `--protocol-file`, `--set` and `--seed` say, by key."""
     settings = pairs(options.set)
+    if options.protocol_file is not None:
+        settings = {"protocol": {"file": str(options.protocol_file.absolute())}, **settings}
     return settings if options.seed is None else settings | {"seed": options.seed}
 
 

@@ -137,7 +137,9 @@ def _task(run: Run) -> "Task":
     from analysis.sweep import Task
 
     file = run.point.config.file
-    return Task(run.name, file, run.text, str(run.directory.absolute()), run.state == "changed")
+    directory = str(run.directory.absolute())
+    changed, files = run.state == "changed", tuple(run.files.items())
+    return Task(run.name, file, run.text, directory, changed, files)
 
 
 def _watch(sweep: Sweep, runs: Sequence[Run], news: "Iterator[News]", progress: Counter) -> None:

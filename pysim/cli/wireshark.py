@@ -4,12 +4,16 @@ import argparse
 from pathlib import Path
 
 from pysim import wireshark
+from pysim.brokers.loading import load_entry_points, load_file
 from pysim.cli import UsageError
 from pysim.wire import message_types
 
 
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
+    load_entry_points()
+    if options.protocol_file is not None:
+        load_file(options.protocol_file)
     if options.action == "path":
         if options.directory:
             raise UsageError("--directory is for install and uninstall")

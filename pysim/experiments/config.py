@@ -23,7 +23,7 @@ from msgspec import Meta
 
 from pysim.experiments import registries, schema, toml
 from pysim.experiments.schema import Choice, FieldError
-from pysim.naming import nearest
+from pysim.naming import listed, nearest
 from pysim.network.service import BATCH_FACTORS, MATCHED
 from pysim.units import Duration, Frequency, Quantity, Rate, Share, Size, Span
 from pysim.wire import HEADER_SIZE, MAX_FRAME_SIZE
@@ -172,14 +172,31 @@ class Underlay(Topology):
 
 
 class Protocol(Choice):
-    """The brokers' routing protocol and its options."""
+    """The brokers' routing protocol and its options; `file` is the Python file that it is from."""
 
     KEY = "name"
     WHAT = "protocol"
 
+    def __init__(self, name: str, parameters: msgspec.Struct, file: str | None = None) -> None:
+        super().__init__(name, parameters)
+        self.file = file
+
+    @classmethod
+    def parse(cls, given: object) -> Self:
+        file = given.get("file") if isinstance(given, Mapping) else None
+        if file is None or not isinstance(given, Mapping):
+            return super().parse(given)
+        made = super().parse({key: value for key, value in given.items() if key != "file"})
+        made.file = file
+        return made
+
     @classmethod
     def types(cls) -> Mapping[str, type[msgspec.Struct]]:
         return registries.protocols()
+
+    def table(self) -> dict[str, Any]:
+        table = super().table()
+        return table if self.file is None else {"file": self.file, **table}
 
 
 class WorkloadTable(Choice):
@@ -603,7 +620,7 @@ def in_sweep(error: ConfigError, settings: Mapping[str, object]) -> ConfigError:
 def run_name(settings: Mapping[str, object], seed: int) -> str:
     """What a run is called, after what it sets: ``rate=64kbit-s_seed1``."""
     parts = (
-        f"{_short(key, settings)}={_clean(value)}_"
+        f"{_short(key, settings)}={_clean(_without_folder(key, value))}_"
         for key, value in settings.items()
         if key != "seed"
     )
@@ -634,9 +651,28 @@ def text(experiment: Experiment) -> str:
 
 def _config(file: str, folder: Path, raw: Mapping[str, Any]) -> Config:
     try:
-        return Config(file, folder, raw, schema.convert(raw, Experiment))
+        return Config(file, folder, raw, schema.convert(_with_protocol(raw, folder), Experiment))
     except FieldError as problem:
-        raise ConfigError(f"{file}: {problem.sentence(raw)}") from None
+        raise ConfigError(f"{file}: {problem.sentence(raw)}") from problem.__cause__
+
+
+def _with_protocol(raw: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Make the protocols known that the experiment brings along; the only one need not be named."""
+    table = raw.get("protocol")
+    if not isinstance(table, Mapping):
+        return raw
+    if "file" not in table:
+        registries.look_for_protocol(table.get("name"))
+        return raw
+    if not isinstance(table["file"], str):
+        raise FieldError("protocol.file", "expected the path of a Python file")
+    found = registries.protocols_in(folder / table["file"])
+    if "name" in table:
+        return raw
+    if len(found) > 1:
+        problem = f"is missing; {Path(table['file']).name} has {listed(found)}"
+        raise FieldError("protocol.name", problem, bare=True)
+    return {**raw, "protocol": {"name": found[0], **table}}
 
 
 def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
@@ -704,6 +740,14 @@ def _last(key: str) -> str:
     return _last(rest) if rest and last in _KINDS else last
 
 
+def _without_folder(key: str, value: object) -> object:
+    """A protocol's file by its name alone, wherever it is."""
+    if isinstance(value, Mapping):
+        return {k: _without_folder(f"{key}.{k}", v) for k, v in value.items()}
+    is_path = key == "protocol.file" and isinstance(value, str)
+    return Path(str(value)).stem if is_path else value
+
+
 def _clean(value: object) -> str:
     """A value as a part of a file's name."""
     if isinstance(value, Mapping):
@@ -753,8 +797,10 @@ def _tables(name: str, value: Any) -> Iterator[toml.Section]:
 
 def _lines(table: msgspec.Struct | Choice) -> list[toml.Line]:
     if isinstance(table, Choice):
-        kind = toml.Line(table.KEY, table.name, f"which {table.WHAT}")
-        return [kind, *_lines(table.parameters)]
+        kind = [toml.Line(table.KEY, table.name, f"which {table.WHAT}")]
+        if isinstance(table, Protocol) and table.file is not None:
+            kind.append(toml.Line("file", table.file, "the Python file that it is from"))
+        return [*kind, *_lines(table.parameters)]
     return [
         toml.Line(parameter.name, _writable(getattr(table, parameter.name)), parameter.help)
         for parameter in schema.describe(type(table))

@@ -19,6 +19,7 @@ import networkx as nx
 
 import topologies
 from pysim import brokers
+from pysim.brokers.loading import source_of
 from pysim.brokers.optimizations import Optimize
 from pysim.experiments import config as tables
 from pysim.experiments.config import Config
@@ -89,6 +90,7 @@ def _prepare(config: Config) -> Plan:
     ground = Ground(experiment, config.folder)
     _check_overlay(experiment, ground)
     _check_options(experiment)
+    _note_source(experiment, ground.inputs)
     workload = _located(experiment, config.folder, ground.inputs)
     streams = Streams(experiment.seed)
     setting = Setting(len(ground.overlay), experiment.duration, streams, _sites(ground.overlay))
@@ -127,6 +129,13 @@ def _check_options(experiment: tables.Experiment) -> None:
         brokers.protocols()[experiment.protocol.name].check_options(options)
     except ValueError as error:
         raise FieldError("protocol", str(error), bare=True) from None
+
+
+def _note_source(experiment: tables.Experiment, inputs: dict[str, str]) -> None:
+    """A protocol of others counts by what its source says, like any file that a result is of."""
+    source = source_of(experiment.protocol.name)
+    if source is not None:
+        inputs[experiment.protocol.file or source.label] = source.digest
 
 
 def _check_measures(experiment: tables.Experiment, workload: Workload) -> None:

@@ -7,11 +7,12 @@ are imported when they are asked, so that start-up pays for nothing it does not 
 from collections.abc import Mapping
 from functools import cache
 from inspect import getdoc
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from pysim.experiments.schema import Parameter, described_within, struct_of
+from pysim.experiments.schema import FieldError, Parameter, described_within, struct_of
 
 Types = Mapping[str, type[msgspec.Struct]]
 
@@ -52,6 +53,28 @@ def protocols() -> Types:
     return {name: _options(broker) for name, broker in found}  # type: ignore[arg-type]
 
 
+def protocols_in(path: Path) -> tuple[str, ...]:
+    """Make the protocols of a Python file known; their names."""
+    from pysim.brokers import ProtocolError
+    from pysim.brokers.loading import load_file
+
+    try:
+        return load_file(path).protocols
+    except ProtocolError as error:
+        raise FieldError("protocol.file", str(error), bare=True) from error
+
+
+def look_for_protocol(name: object) -> None:
+    """Let installed packages supply a protocol, if it is none of those that are known."""
+    from pysim.brokers import protocols
+    from pysim.brokers.loading import load_entry_points
+
+    if isinstance(name, str) and name not in protocols():
+        problem = load_entry_points().get(name)
+        if problem is not None:
+            raise FieldError("protocol.name", problem)
+
+
 def workloads() -> Types:
     """The parameters of every kind of workload: the workload itself."""
     from pysim.workloads import kinds
@@ -62,9 +85,11 @@ def workloads() -> Types:
 def catalogue() -> dict[str, list[Kind]]:
     """Everything that an experiment can be made of, by group."""
     from pysim import brokers
+    from pysim.brokers.loading import load_entry_points
     from pysim.experiments.config import GROWN, Fault, Service
     from topologies import kinds as topology_kinds
 
+    load_entry_points()
     generators = {name: kind.generator for name, kind in topology_kinds().items()}
     return {
         "protocols": _kinds(protocols(), brokers.protocols()),

@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 
 from pysim import brokers
+from pysim.brokers.loading import load_file
 from pysim.experiments import config
 from pysim.experiments import manifest as manifests
 from pysim.experiments.capture import largest_captures
-from pysim.experiments.config import Config
+from pysim.experiments.config import Experiment
 from pysim.experiments.directory import require_free, run_directory
 from pysim.experiments.ground import Ground
 from pysim.experiments.manifest import Manifest, Timings
@@ -72,8 +73,11 @@ def _little_garbage() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def portable(plan: Plan) -> Config:
-    """The configuration with the files it names found from anywhere."""
+def portable(plan: Plan) -> Experiment:
+    """The configuration with the files it names found from anywhere.
+
+    A protocol's file is the exception: it goes with the configuration, so that it stays as it was.
+    """
     experiment = plan.config.experiment
     named = {"topology": experiment.topology, "network.underlay": experiment.network.underlay}
     files = {
@@ -83,9 +87,23 @@ def portable(plan: Plan) -> Config:
     }
     tables = input_files(experiment.workload.parameters)
     files |= {f"workload.{key}": file for key, file in tables.items()}
-    return plan.config.set(
+    found = plan.config.set(
         {key: str((plan.config.folder / file).absolute()) for key, file in files.items()}
+    ).experiment
+    if not found.protocol.file:
+        return found
+    protocol = config.Protocol(
+        found.protocol.name, found.protocol.parameters, Path(found.protocol.file).name
     )
+    return msgspec.structs.replace(found, protocol=protocol)
+
+
+def sources(plan: Plan) -> dict[str, str]:
+    """The files that go with the portable configuration: their texts by name."""
+    file = plan.config.experiment.protocol.file
+    if not file:
+        return {}
+    return {Path(file).name: load_file(plan.config.folder / file).text}
 
 
 def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None) -> Manifest:
@@ -104,7 +122,9 @@ def _run_into(plan: Plan, directory: Path, name: str, progress: Progress | None)
         write_tables(plan, simulation, probes.measured(simulation), directory / "tables")
     finally:
         simulation.close()
-    (directory / "config.toml").write_text(config.text(portable(plan).experiment), "utf-8")
+    files = {"config.toml": config.text(portable(plan)), **sources(plan)}
+    for file, text in files.items():
+        (directory / file).write_text(text, "utf-8")
     captured = manifests.captures_in(captures, _capture_policy(plan))
     timings = Timings(
         began=began,

@@ -8,10 +8,11 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pysim.brokers.loading import source_of
 from pysim.experiments import config as tables
 from pysim.experiments import index as indexes
 from pysim.experiments import manifest as manifests
@@ -22,7 +23,7 @@ from pysim.experiments.fingerprint import combined
 from pysim.experiments.index import Index, Row, Status
 from pysim.experiments.manifest import Manifest
 from pysim.experiments.plan import prepare
-from pysim.experiments.run import portable
+from pysim.experiments.run import portable, sources
 from pysim.experiments.schema import FieldError, convert, join, shown
 from pysim.workloads import input_files
 
@@ -39,7 +40,8 @@ _RESULTS_DEPEND_ON = ("pysim", "ns3", "networkx")
 class Run:
     """One run of a sweep, as it was found.
 
-    `text` is its whole configuration, `essence` all that its result depends on. `hops` and
+    `text` is its whole configuration, `files` are the texts that go with it, by name; `essence` is
+    all that its result depends on. `hops` and
     `captures` (bytes) are upper bounds; `captured` is what a complete run has. `note` says why it
     failed or what has changed.
     """
@@ -50,6 +52,7 @@ class Run:
     essence: Mapping[str, Any]
     hops: int
     captures: int
+    files: Mapping[str, str] = field(default_factory=dict)
     state: State = "missing"
     note: str = ""
     seconds: float = 0.0
@@ -248,10 +251,11 @@ def _planned(point: Point, root: Path) -> Run:
     return Run(
         point,
         root / point.name,
-        tables.text(portable(plan).experiment),
+        tables.text(portable(plan)),
         _essence(point.config.experiment, plan.ground.inputs, manifests.versions()),
         most_hops(plan),
         largest_captures(plan),
+        sources(plan),
     )
 
 
@@ -311,6 +315,10 @@ def _essence(
     for table in (essence["topology"], essence["network"].get("underlay", {})):
         if file := table.get("file"):
             table["file"] = f"{Path(file).name} {inputs.get(file)}"
+    if file := experiment.protocol.file:
+        essence["protocol"]["file"] = f"{Path(file).name} {inputs.get(file)}"
+    elif source := source_of(experiment.protocol.name):
+        essence["protocol"]["source"] = inputs.get(source.label)
     for key, file in input_files(experiment.workload.parameters).items():
         essence["workload"][key] = f"{Path(file).name} {inputs.get(file)}"
     return essence

@@ -3,7 +3,8 @@
 A family adds its types in a module of its own; nothing here or in older families changes.
 """
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -14,6 +15,9 @@ import msgspec
 from pysim.filters import Filter, from_wire, to_wire
 
 _Body = TypeVar("_Body", bound="Message")
+
+THIRD_PARTY = range(224, 256)
+"""The codes that no family of ours will ever have."""
 
 _MOST_FILTERS = 4096
 """How many filters are kept with their bytes: a run has few, and sends each of them very often."""
@@ -38,7 +42,7 @@ def message_type(code: int) -> Callable[[type[_Body]], type[_Body]]:
         if not 1 <= code <= 255:
             raise ValueError(f"message type {cls.__name__}: code {code} is outside 1..255")
         taken = _TYPES.get(code)
-        if taken is not None and taken.message.__qualname__ != cls.__qualname__:
+        if taken is not None and not same_source(taken.message, cls):
             raise ValueError(
                 f"message type {cls.__name__}: code {code} belongs to "
                 f"{taken.message.__name__} already"
@@ -53,6 +57,17 @@ def message_type(code: int) -> Callable[[type[_Body]], type[_Body]]:
     return register
 
 
+def same_source(former: type, latter: type) -> bool:
+    """Whether two classes are one, from a source that was executed twice."""
+    return former is latter or (
+        former.__qualname__ == latter.__qualname__ and _file_of(former) == _file_of(latter)
+    )
+
+
+def _file_of(cls: type) -> str | None:
+    return getattr(sys.modules.get(cls.__module__), "__file__", None)
+
+
 @dataclass(frozen=True, slots=True)
 class MessageType:
     """A registered type: its code in the header, its name in tables, its class."""
@@ -65,6 +80,12 @@ class MessageType:
 def message_types() -> Mapping[int, MessageType]:
     """All registered message types by their code."""
     return MappingProxyType(_TYPES)
+
+
+def forget_types(codes: Iterable[int]) -> None:
+    """Forget message types; for who executes the source of some anew."""
+    for code in list(codes):
+        del _TYPES[code], DECODERS[code]
 
 
 def type_name(code: int) -> str:

@@ -320,10 +320,15 @@ def test_lists_and_links_that_agents_asked_for_are_results(tmp_path: Path) -> No
     (asked,) = rows(final, "changes")
     assert asked[1:] == ("create", 4, 0, None, None)
     assert ("b0", "b4") in [wire[:2] for wire in rows(final, "wires")]
-    lists = rows(final, "lists")
-    assert [(broker, length) for broker, length, _ in lists] == [(0, 1), (1, 1), (2, 1), (3, 1)]
-    assert lists[0][2] == 80
-    assert lists[1][2] == lists[3][2] < 80
+    events = [row for row in rows(final, "lists") if row[2] == "addressed-event"]
+    ways = [(source, target, first, length) for source, target, _, first, length, *_ in events]
+    assert ways == [
+        *((0, 1, True, 1), (0, 4, True, 1)),  # at first along the line, then over the new link
+        *((1, 2, False, 1), (2, 3, False, 1), (3, 4, False, 1)),
+    ]
+    along, across, *passed_on = (messages for *_, messages, _ in events)
+    assert along + across == 80
+    assert passed_on == [along] * 3
 
 
 def test_progress_hears_the_simulated_time(tmp_path: Path) -> None:

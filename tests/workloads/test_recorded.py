@@ -771,7 +771,7 @@ def test_tables_are_found_beside_the_experiment(experiment: Path, tmp_path: Path
 def test_a_run_can_be_repeated_from_its_directory(experiment: Path, tmp_path: Path) -> None:
     plan = prepare(load(experiment))
     first = run(plan, tmp_path / "first", "seed1")
-    assert str(tmp_path / "tables" / "offers.csv") in config.text(portable(plan).experiment)
+    assert str(tmp_path / "tables" / "offers.csv") in config.text(portable(plan))
     second = run(prepare(load(tmp_path / "first" / "config.toml")), tmp_path / "second", "seed1")
     assert first.fingerprint == second.fingerprint
 

@@ -37,6 +37,7 @@ from typing import Annotated, Any, ClassVar, cast
 from pysim.brokers.base import Broker
 from pysim.brokers.covering.tables import Advertisement, Advertisements, Entry, Subscriptions
 from pysim.brokers.optimizations import UNOPTIMIZED, Optimize, Policies
+from pysim.brokers.promises import Promises
 from pysim.filters import Filter
 from pysim.filters.covering import intersects
 from pysim.filters.relations import GraphKind, RelationGraph
@@ -60,6 +61,8 @@ class CoveringRouting(Broker):
     everybody, and what that is made of: `join` and `take_out` for one neighbor's graph, `tell` and
     `withdraw` for what the neighbor holds, `forget` for the broker's own tables.
     """
+
+    promises: ClassVar[Promises] = Promises(advertised=True, links=True, crashes=True)
 
     takes_summaries: ClassVar[bool] = False
     """Whether neighbors may be told what stands for entries in place of the entries."""

@@ -23,6 +23,7 @@ from typing import ClassVar, cast
 from pysim.brokers.base import Broker
 from pysim.brokers.destinations.tables import Item, Table
 from pysim.brokers.filter_groups import FilterGroup
+from pysim.brokers.promises import Promises
 from pysim.filters import Event as Attributes
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
@@ -57,6 +58,7 @@ class GeneralFilterBasedRouting(Broker):
 
     name: ClassVar[str] = "fbr-general"
     needs_tree: ClassVar[bool] = False
+    promises: ClassVar[Promises] = Promises(advertised=True)
     work_units: ClassVar[frozenset[str]] = frozenset(
         {"publication-entries", "matching-entries", "unsubscription-entries"}
     )

@@ -91,8 +91,6 @@ class Multicast:
     ) -> None:
         self.map = OverlayMap(world.id)
         self.up: dict[BrokerId, None] = {}
-        self.list_lengths: Counter[int] = Counter()
-        """How many events went over a link with a list of which length."""
         self._world = world
         self._counters = counters
         self._upper = upper
@@ -328,8 +326,6 @@ class Multicast:
         counters[f"{kind}-messages"] += 1
         counters[f"{kind}-destinations"] += len(listed)
         counters[f"{kind}-list-bytes"] += list_bytes(listed)
-        if kind == "event":
-            self.list_lengths[len(listed)] += 1
 
     def _transmit(self, neighbor: BrokerId, envelope: Envelope, destinations: int = 0) -> None:
         """Send over a link that is believed to be up; it may be dead."""

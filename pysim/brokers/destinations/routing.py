@@ -33,6 +33,7 @@ from pysim.brokers.destinations.clusters import ClusterName
 from pysim.brokers.destinations.links import LinkWatch, Watch
 from pysim.brokers.destinations.multicast import Multicast
 from pysim.brokers.destinations.tables import Item, Table
+from pysim.brokers.promises import Promises
 from pysim.filters import Event as Attributes
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
@@ -56,6 +57,9 @@ class DestinationRouting(Broker):
     """
 
     needs_tree: ClassVar[bool] = False
+    promises: ClassVar[Promises] = Promises(
+        advertised=True, links=True, crashes=True, recovers=12.0, background=("heartbeat",)
+    )
     work_units: ClassVar[frozenset[str]] = frozenset(
         {
             "publication-entries",
@@ -413,11 +417,6 @@ class DestinationRouting(Broker):
         counters["trt-bytes"] = sum(map.trt_bytes() for map in maps)
         counters["sprt-bytes"] = sum(map.sprt_bytes() for map in maps)
         return counters
-
-    def list_lengths(self) -> "Counter[int]":
-        """How many events this broker sent over a link with a list of which length."""
-        lengths = (cluster.multicast.list_lengths for cluster in self.clusters.values())
-        return sum(lengths, Counter[int]())
 
     def take_work(self) -> Mapping[str, float]:
         routed = self._counters["routed-destinations"]

@@ -34,6 +34,7 @@ from pysim.brokers.popsub.order import GossipInterval, Order
 from pysim.brokers.popsub.popularity import CAPACITY, EVALUATION, PHI, Capacity, Evaluation, Phi
 from pysim.brokers.popsub.routing import Publication
 from pysim.brokers.popsub.switching import Switching
+from pysim.brokers.promises import Promises
 from pysim.gossip import GossipSettings, Lpbcast
 from pysim.network.transport import BrokerId
 from pysim.network.world import World
@@ -118,6 +119,7 @@ class Gossiping(Switching):
     """PopSub that broadcasts unpopular publications in groups of those who want them."""
 
     name: ClassVar[str] = "popsub-gossip"
+    promises: ClassVar[Promises] = Promises(advertised=True, timers=True, settles=60.0)
 
     def __init__(
         self,

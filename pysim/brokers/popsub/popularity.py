@@ -19,10 +19,11 @@ equal or lower gain are not. What is settled beyond the paper:
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pysim.brokers.popsub.gains import GainEntry
 from pysim.brokers.popsub.routing import GainRouting, Publication
+from pysim.brokers.promises import Promises
 from pysim.filters import Filter
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, World
@@ -72,6 +73,8 @@ class PopSub(GainRouting):
     A subclass supplies `send_unpopular`, and may override `flipped` and `evaluated`. The options
     are those of every subclass.
     """
+
+    promises: ClassVar[Promises] = Promises(advertised=True, timers=True, settles=5.0)
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:

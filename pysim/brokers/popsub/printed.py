@@ -40,6 +40,7 @@ from pysim.brokers.popsub.popularity import (
     PopSub,
 )
 from pysim.brokers.popsub.routing import Publication
+from pysim.brokers.promises import Promises
 from pysim.gossip import GossipSettings, Lpbcast
 from pysim.network.transport import BrokerId
 from pysim.network.world import World
@@ -51,6 +52,7 @@ class PrintedGossiping(PopSub):
     """PopSub's Gossiping to the letter: it loses publications, and delivers some twice."""
 
     name: ClassVar[str] = "popsub-gossip-printed"
+    promises: ClassVar[Promises] = Promises(advertised=True, timers=True, settles=60.0)
 
     def __init__(
         self,

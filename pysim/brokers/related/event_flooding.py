@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pysim.brokers.base import Broker
+from pysim.brokers.promises import Promises
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, World
 from pysim.wire import Envelope, MessageId
@@ -21,6 +22,7 @@ class EventFlooding(Broker):
 
     name: ClassVar[str] = "event-flooding"
     needs_tree: ClassVar[bool] = False
+    promises: ClassVar[Promises] = Promises(links=True, crashes=True)
     work_units: ClassVar[frozenset[str]] = frozenset({"publication-entries"})
 
     def __init__(self, world: World) -> None:

@@ -17,6 +17,7 @@ from typing import ClassVar, NamedTuple, cast
 
 from pysim.brokers.base import Broker
 from pysim.brokers.destinations.overlay_map import OverlayMap
+from pysim.brokers.promises import Promises
 from pysim.filters import Event as Attributes
 from pysim.filters import Filter, MatchingIndex, new_index
 from pysim.network.transport import BrokerId
@@ -46,6 +47,7 @@ class MappedBroker(Broker):
     """
 
     needs_tree: ClassVar[bool] = False
+    promises: ClassVar[Promises] = Promises(links=True, crashes=True)
     work_units: ClassVar[frozenset[str]] = frozenset({"publication-entries"})
 
     def __init__(self, world: World) -> None:

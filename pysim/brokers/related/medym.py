@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast
 
 from pysim.brokers.destinations.overlay_map import shortest_ways
+from pysim.brokers.promises import Promises
 from pysim.brokers.related.mapped import MappedBroker
 from pysim.network.transport import BrokerId
 from pysim.network.world import ClientId, LinkNotice, World
@@ -23,6 +24,7 @@ class Medym(MappedBroker):
     """Match early, then multicast dynamically among those that want an event."""
 
     name: ClassVar[str] = "medym"
+    promises: ClassVar[Promises] = Promises()  # what is sent to whom cannot be reached is lost
 
     def __init__(self, world: World) -> None:
         super().__init__(world)

@@ -1,7 +1,5 @@
 """Whatever clients do on whatever overlay, nothing due is missing, and lists are short."""
 
-from collections import Counter
-
 import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -169,8 +167,6 @@ def test_with_all_brokers_as_destinations_lists_are_as_long_as_the_mean_distance
     check_exact(run)
     lengths = [len(listed) for *_, listed in run.transport.lists]
     assert sum(lengths) / len(lengths) == pytest.approx(nx.average_shortest_path_length(overlay))
-    counted = sum((agent.list_lengths() for agent in stage.agents(run).values()), Counter())
-    assert sorted(counted.elements()) == sorted(lengths)
     counters = [agent.counters for agent in stage.agents(run).values()]
     assert sum(c["event-destinations"] for c in counters) == sum(lengths)
     assert sum(c["event-messages"] for c in counters) == len(lengths)
