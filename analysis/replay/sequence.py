@@ -127,7 +127,7 @@ def _scale(
         return _LEFT + step * (below + share)
 
     every = math.ceil(110 / step)
-    marks = [(_LEFT + step * n, time_text(moments[n], 1e6)) for n in range(0, len(moments), every)]
+    marks = [(_LEFT + step * n, time_text(moments[n], 1e3)) for n in range(0, len(moments), every)]
     return place, width, marks
 
 
