@@ -62,7 +62,7 @@ def build_page(directory: Path, out: Path | None = None, window: Window | None =
         "about": _about(run, moves, window),
         "types": [
             {"code": code, "name": name, "fields": _field_names(code)}
-            for code, name in sorted(moves.type_names.items())
+            for code, name in moves.type_names.items()
         ],
         "channels": CHANNELS,
         "changes": overlay.changes,
@@ -131,7 +131,7 @@ def _about(run: FinishedRun, moves: Moves, window: Window | None) -> dict[str, A
 
 def _move_columns(moves: Moves) -> Columns:
     rows = moves.rows
-    codes = {code: place for place, code in enumerate(sorted(moves.type_names))}
+    codes = {code: place for place, code in enumerate(moves.type_names)}
     kinds = {"fate": "u1", "channel": "u1", "source": "u4", "target": "u4", "length": "u4"}
     return {
         "departed": rows.departed.to_numpy("f8"),

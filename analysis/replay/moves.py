@@ -67,6 +67,7 @@ class Moves:
     rows: pd.DataFrame
     contents: Mapping[Any, bytes]
     type_names: Mapping[int, str]
+    """Of those that occur in the run, the most frequent first."""
     notes: tuple[str, ...]
     """What a viewer should know about where they come from."""
 
@@ -111,7 +112,7 @@ def _from_captures(run: FinishedRun, lives: list[LinkLife]) -> Moves:
     ]
     rows["channel"] = rows.channel.map(CHANNELS.index)
     rows = _with_fates(rows, lives, run.duration)
-    names = {code: known.type_name(code) for code in rows.type.unique().tolist()}
+    names = _by_frequency(rows.type, known.type_name)
     return Moves("captures", _tidy(rows), contents, names, tuple(notes))
 
 
@@ -233,8 +234,7 @@ def _from_frames(run: FinishedRun) -> Moves:
             "key": whole.frame,
         }
     )
-    codes = run.type_names
-    names = {code: codes.get(code) or type_name(code) for code in headers.type.unique().tolist()}
+    names = _by_frequency(headers.type, lambda code: run.type_names.get(code) or type_name(code))
     contents = {frame: frame for frame in whole.frame}
     note = "Messages are those that the memory network logged (measure: frames)."
     return Moves("frames", _tidy(rows.join(headers)), contents, names, (note,))
@@ -257,6 +257,12 @@ def _from_deliveries(run: FinishedRun) -> Moves:
         f" subscriber; {why}."
     )
     return Moves("deliveries", _tidy(rows), {}, {0: "delivery"}, (note,))
+
+
+def _by_frequency(types: pd.Series, name: Callable[[int], str]) -> dict[int, str]:
+    """The names of types, the most frequent first: these get the colours that differ most."""
+    counts = types.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    return {code: name(code) for code in counts.index.tolist()}
 
 
 def _tidy(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
-"""The colours and marks of message types, the same on a page and on a chart, on paper and in dark.
+"""The colours of message types, the same on a page and on a chart, on paper and in the dark.
 
-A type's colour never stands alone: its mark has a form too.
+On a page a type's colour never stands alone: its mark has a form too (`page/scene.js`).
 """
 
 from typing import NamedTuple
@@ -9,21 +9,18 @@ from analysis.figures.style import COLORS
 
 # Not vermillion and green: these are for what breaks and what is new.
 _NAMES = ("blue", "orange", "message-1", "sky", "slate", "message-2", "load-4", "header-2")
-FORMS = ("disc", "square", "triangle", "diamond")
 
 
-class Mark(NamedTuple):
-    """How messages of a type look: a colour on paper, one in the dark, and a form."""
+class Color(NamedTuple):
+    """How messages of a type look on paper and in the dark."""
 
     paper: str
     dark: str
-    form: str
 
 
-def mark_of(place: int) -> Mark:
-    """The mark of the type with this place among those of a run."""
-    paper, dark = COLORS[_NAMES[place % len(_NAMES)]]
-    return Mark(paper, dark, FORMS[(place + place // len(_NAMES)) % len(FORMS)])
+def color_of(place: int) -> Color:
+    """The colour of the type with this place among those of a run."""
+    return Color(*COLORS[_NAMES[place % len(_NAMES)]])
 
 
 def style_sheet() -> str:
@@ -32,8 +29,7 @@ def style_sheet() -> str:
     paper = {f"--{name}": COLORS[name][0] for name in base}
     dark = {f"--{name}": COLORS[name][1] for name in base}
     for place in range(len(_NAMES)):
-        mark = mark_of(place)
-        paper[f"--type-{place}"], dark[f"--type-{place}"] = mark.paper, mark.dark
+        paper[f"--type-{place}"], dark[f"--type-{place}"] = color_of(place)
     return (
         f":root{{{_variables(paper)}}}\n"
         f"@media (prefers-color-scheme: dark){{:root:not(.light){{{_variables(dark)}}}}}\n"

@@ -18,7 +18,7 @@ import pandas as pd
 
 from analysis.figures.style import COLORS
 from analysis.replay.moves import LOST, Moves, ReplayError
-from analysis.replay.palette import mark_of
+from analysis.replay.palette import color_of
 
 MOST_ARROWS = 2000
 MOST_BROKERS = 40
@@ -127,7 +127,7 @@ def _scale(
         return _LEFT + step * (below + share)
 
     every = math.ceil(110 / step)
-    marks = [(_LEFT + step * n, time_text(moments[n], 1e6)) for n in range(0, len(moments), every)]
+    marks = [(_LEFT + step * n, time_text(moments[n], 1e3)) for n in range(0, len(moments), every)]
     return place, width, marks
 
 
@@ -226,9 +226,10 @@ def _labels(
 
 def _legend(chart: Chart, rows: pd.DataFrame, y: float, ink: str) -> list[str]:
     parts, x = [], float(_LEFT)
-    for code in sorted(rows.type.unique().tolist()):
-        name, color = chart.moves.type_names[code], _color(chart, code)
-        count = int((rows.type == code).sum())
+    for code, name in chart.moves.type_names.items():
+        color, count = _color(chart, code), int((rows.type == code).sum())
+        if not count:
+            continue
         parts.append(
             f'<path d="M{x:.0f} {y - 4}h22" stroke="{color}" stroke-width="2.5"/>'
             f'<text x="{x + 28:.0f}" y="{y}" fill="{ink}">{escape(name)} ({count:,})</text>'
@@ -238,4 +239,4 @@ def _legend(chart: Chart, rows: pd.DataFrame, y: float, ink: str) -> list[str]:
 
 
 def _color(chart: Chart, code: int) -> str:
-    return mark_of(sorted(chart.moves.type_names).index(code)).paper
+    return color_of(list(chart.moves.type_names).index(code)).paper

@@ -32,7 +32,7 @@ def execute(options: argparse.Namespace) -> int:
             path = build_page(options.directory, options.out, window)
     except (ReplayError, FileNotFoundError, ValueError) as error:
         raise UsageError(str(error)) from None
-    print(f"{'chart' if chart else 'replay'}       {path}")
+    print(f"{'chart' if chart else 'replay':<13}{path}")
     return 0
 
 

@@ -98,7 +98,7 @@ class Chart {
       return LEFT + step * (below + (time - moments[below]) / (moments[below + 1] - moments[below]));
     };
     const every = Math.ceil(110 / step);
-    const marks = moments.map((t, n) => [LEFT + step * n, timeText(t, 1e6)]);
+    const marks = moments.map((t, n) => [LEFT + step * n, timeText(t, 1e3)]);
     return { x, width, marks: marks.filter((_, n) => n % every === 0) };
   }
 

@@ -39,8 +39,8 @@ class Player {
       until = Math.max(until, ended[i]);
     }
     flights.sort((a, b) => a - b);
-    const hop = flights[flights.length >> 1] || 1e7;
-    const wanted = Math.max(hop / HOP, busy / WHOLE_RUN);
+    this.hop = flights[flights.length >> 1] || 1e7;
+    const wanted = Math.max(this.hop / HOP, busy / WHOLE_RUN);
     return SPEEDS.find((speed) => speed >= wanted) ?? SPEEDS.at(-1);
   }
 
@@ -257,7 +257,7 @@ class Player {
     let last = first, until = ended[first] ?? about.end;
     const begin = departed[first] ?? about.begin;
     while (last + 1 < this.run.count && last - first < 39
-      && departed[last + 1] - until < (until - begin) / 2) {
+      && departed[last + 1] - until < 3 * this.hop) {
       last++;
       until = Math.max(until, ended[last]);
     }
