@@ -130,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_fingerprint(command("fingerprint", "fingerprint", "Print a run's fingerprint."))
     _add_smoke(command("smoke", "smoke", "Run a suite and compare its results with stored ones."))
     _add_wireshark(command("wireshark", "wireshark", "Let Wireshark read pysim's messages."))
+    _add_measure(command("measure", "measure", "Measure this machine, for experiment files."))
     return parser
 
 
@@ -302,6 +303,19 @@ def _add_smoke(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
+
+
+def _add_measure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        choices=("batch-factors",),
+        help="what a batch of publications costs at a broker, by its size",
+    )
+    parser.add_argument(
+        "--publications", type=int, default=3000, metavar="N", help="sent each time (3000)"
+    )
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="how often (5)")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
 
 
 def _add_wireshark(parser: argparse.ArgumentParser) -> None:

@@ -105,9 +105,7 @@ class PrintedGossiping(PopSub):
         if mode == "gossip":
             view = (self.world.id, *self.groups[entry.advertisement].view.members)
         message = cast(Event, publication.event.message)
-        flagged = FlaggedEvent(
-            message.attributes, entry.advertisement, mode, view, message.payload
-        )
+        flagged = FlaggedEvent(message.attributes, entry.advertisement, mode, view, message.payload)
         self.send_on([entry.link], publication.event.with_body(flagged))
 
     # Algorithm 5

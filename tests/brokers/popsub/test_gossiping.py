@@ -65,7 +65,11 @@ def test_gossip_that_comes_back_before_a_member_has_left_keeps_it():
     assert stage.agent(2).counters["lost"] == 0
     ways = dict(stage.got(2))
     assert sorted(value for value, _ in stage.got(2)) == [10, 11, 20, 21, 30, 31, 40, 41, 50, 51]
-    assert {value: ways[value] for value in (10, 20, 30)} == {10: "gossip", 20: "tree", 30: "gossip"}
+    assert {value: ways[value] for value in (10, 20, 30)} == {
+        10: "gossip",
+        20: "tree",
+        30: "gossip",
+    }
 
 
 def test_a_subscription_on_a_gossiping_link_is_answered_and_the_answer_goes_its_way():
