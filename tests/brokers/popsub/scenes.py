@@ -72,9 +72,12 @@ class Scene:
         self.run.add_operations([Operation(now, broker, action, client, wanted)])
 
     def publish(self, *values: int) -> None:
+        self.publish_at(0, *({"x": value} for value in values))
+
+    def publish_at(self, broker: int, *contents: dict[str, Any]) -> None:
         now = self.network.now
         self.run.add_operations(
-            Operation(now, 0, "publish", 0, attributes={"x": value}) for value in values
+            Operation(now, broker, "publish", 0, attributes=content) for content in contents
         )
         self.after(0.0)
 
@@ -99,15 +102,11 @@ class Scene:
 
     def got(self, broker: int) -> list[tuple[int, str]]:
         """What clients of a broker got: x of each publication in turn, and the way."""
-        values = {}
-        for row, operation in zip(self.run.observer.events, self._published(), strict=True):
-            values[row.id] = operation
+        observer = self.run.observer
+        contents = zip(observer.events, observer._contents, strict=True)
+        values = {row.id: attributes["x"] for row, attributes in contents}
         return [
             (values[row.event], row.way)
             for row in self.run.observer.deliveries
             if row.broker == broker
         ]
-
-    def _published(self) -> list[int]:
-        contents = self.run.observer._contents
-        return [attributes["x"] for attributes in contents]  # type: ignore[misc]
