@@ -1,9 +1,15 @@
 """The papers' figures again: what was published, what our runs give, and whether both agree."""
 
-from analysis.reproduction import covering, pruning, reconfiguration
+from analysis.reproduction import covering, popsub, pruning, reconfiguration
 from analysis.reproduction.figure import Family
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (reconfiguration.FAMILY, pruning.FAMILY, covering.FAMILY)
+    family.name: family
+    for family in (
+        reconfiguration.FAMILY,
+        pruning.FAMILY,
+        covering.FAMILY,
+        popsub.FAMILY,
+    )
 }
 """All families of protocols whose figures can be reproduced, by name."""

@@ -39,6 +39,11 @@ _COLORS = {
     "packing": "green",
     "incremental": "blue",
     "no covering": "slate",
+    "tree": "slate",
+    "direct": "orange",
+    "batching": "green",
+    "gossip": "blue",
+    "gossip as printed": "sky",
 }
 _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")

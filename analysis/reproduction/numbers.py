@@ -14,6 +14,7 @@ import pandas as pd
 from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.metrics.cost import PUBLISHED_WEIGHTS
 from analysis.reproduction.burst import burst_values
+from analysis.reproduction.popular import popularity_values
 from analysis.reproduction.pruned import pruning_curves, pruning_values
 from analysis.reproduction.wire import wire_numbers
 from analysis.reproduction.withdrawn import covering_curves, covering_values
@@ -48,7 +49,7 @@ def numbers(directory: Path | str) -> Numbers:
     values = dict(wire_numbers(source.run.directory, CONTROL))
     for part in (_costs, _involved, _events, _delivery, _traffic):
         values |= part(source)
-    for family in (pruning_values, covering_values, burst_values):
+    for family in (pruning_values, covering_values, burst_values, popularity_values):
         values |= family(source.run)
     curves = _curves(source) | pruning_curves(source.run) | covering_curves(source.run)
     return Numbers(dict(_leaves(manifest["config"])), manifest["seed"], values, curves)

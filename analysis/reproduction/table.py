@@ -25,6 +25,11 @@ LABELS = {
     "lazy-covering": "lazy",
     "subscription-packing": "packing",
     "incremental-unsubscription": "incremental",
+    "reverse-path-forwarding": "tree",
+    "popsub-direct": "direct",
+    "popsub-batching": "batching",
+    "popsub-gossip": "gossip",
+    "popsub-gossip-printed": "gossip as printed",
 }
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""

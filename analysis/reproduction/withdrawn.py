@@ -61,7 +61,9 @@ def covering_curves(run: FinishedRun) -> dict[str, Curve]:
 
 
 def _measures_brokers(run: FinishedRun) -> bool:
-    return "brokers" in run.manifest["config"].get("measure", ())
+    config = run.manifest["config"]
+    of_others = config.get("workload", {}).get("kind") == "popularity"
+    return "brokers" in config.get("measure", ()) and not of_others
 
 
 class _Source:
