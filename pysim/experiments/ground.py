@@ -23,6 +23,7 @@ from topologies import LatencyMatrix, TopologyError
 
 _Made = TypeVar("_Made")
 _MATRICES = 5  # of 24 MB each, if all are as large as the paper's
+_TREES = 50
 
 
 class Way(NamedTuple):
@@ -109,13 +110,10 @@ class Ground:
             problem = f"grows on latencies, so network.underlay must be of the kind {known}"
             raise FieldError("topology.kind", problem)
         matrix = self._latencies(beneath, "network.underlay")
-        stream = self._streams.stream("topology")
-        self.overlay = self._refusing(
-            "topology",
-            lambda: topologies.overlay_from_matrix(
-                matrix, table.brokers, stream, neighbors=table.neighbors
-            ),
+        grown = self._refusing(
+            "topology", lambda: _tree(matrix, self._drawn_from, table.brokers, table.neighbors)
         )
+        self.overlay = grown.copy()
         hosts = tuple(self.overlay.nodes[broker]["host"] for broker in range(table.brokers))
         self.underlay = Underlay(matrix, hosts, _access(network))
 
@@ -189,6 +187,13 @@ def _model(name: str, seed: int, parameters: tuple[tuple[str, Any], ...]) -> Lat
     }
     made: LatencyMatrix = models[name](Streams(seed).stream("underlay"), **dict(parameters))
     return made
+
+
+@lru_cache(_TREES)
+def _tree(matrix: LatencyMatrix, seed: int, brokers: int, neighbors: int | None) -> nx.Graph:
+    """The overlay that grows on latencies; whoever changes it takes a copy."""
+    stream = Streams(seed).stream("topology")
+    return topologies.overlay_from_matrix(matrix, brokers, stream, neighbors=neighbors)
 
 
 def _drawn_from(experiment: tables.Experiment) -> int:
