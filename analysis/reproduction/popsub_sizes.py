@@ -59,7 +59,7 @@ def small(**lists: Any) -> dict[str, Any]:
         "workload.subscriptions": 4400,
         "workload.publishing": "12 s",
         "service.capacity": 500,
-        "sweep": {"topology.draw": [1, 2], "protocol": protocols("5 %"), **lists},
+        "sweep": {"topology.draw": [1], "protocol": protocols("5 %"), **lists},
     }
 
 
