@@ -31,7 +31,7 @@ from pysim.gossip import Lpbcast
 from .members import Member, Stage
 
 MEMBERS = 40
-RUNS = 80
+RUNS = 50
 ROUNDS = 8
 FANOUT = 3
 TOLERANCE = 0.04 * MEMBERS

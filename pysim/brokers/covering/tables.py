@@ -161,6 +161,11 @@ class Advertisements:
         """The advertisements from a side that intersect a subscription."""
         return list(self._sides[hop].intersecting(filter)) if hop in self._sides else []
 
+    def all_intersecting(self, filter: Filter) -> list[Advertisement]:
+        """The advertisements from any side that intersect a subscription."""
+        found = (each for side in self._sides.values() for each in side.intersecting(filter))
+        return list(dict.fromkeys(found))
+
     def announcing(self, event: Event) -> Advertisement | None:
         """The first advertisement of a local client that an event belongs to."""
         return min(self._local.match(event), key=lambda found: found.id, default=None)

@@ -16,9 +16,10 @@ equal or lower gain are not. What is settled beyond the paper:
   own evaluate.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 
 from pysim.brokers.popsub.gains import GainEntry
 from pysim.brokers.popsub.routing import GainRouting, Publication
@@ -34,6 +35,9 @@ Evaluation = Annotated[Duration, "time from one evaluation of popularity to the 
 CAPACITY = 1000.0
 PHI = Share(0.05)
 EVALUATION = Duration(2.0)
+
+_POSITIVE = frozenset({"capacity", "evaluation", "interval", "view", "fanout"})
+"""Options, here and in subclasses, that nothing would work with if they were zero."""
 
 HYSTERESIS = 0.1
 """How far from the capacity to fill the popular rates may be before flags are set anew."""
@@ -68,6 +72,12 @@ class PopSub(GainRouting):
     A subclass supplies `send_unpopular`, and may override `flipped` and `evaluated`. The options
     are those of every subclass.
     """
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        for name in _POSITIVE & options.keys():
+            if not 0 < options[name] < math.inf:
+                raise ValueError(f"{name}(={options[name]}) should be finite and more than 0")
 
     def __init__(self, world: World, capacity: float, phi: float, evaluation: float) -> None:
         super().__init__(world)

@@ -150,6 +150,9 @@ class GainRouting(CoveringRouting):
 
     def next_hops(self, found: Collection[Interest], sender: BrokerId) -> list[BrokerId]:
         """The neighbors that matching entries came from, but not the sender."""
+        if len(found) == 1:
+            (interest,) = found
+            return sorted([link for link in interest.sides if link != sender])
         links = {link for interest in found for link in interest.sides}
         links.discard(sender)
         return sorted(links)
@@ -221,7 +224,7 @@ class GainRouting(CoveringRouting):
     def index(self, entry: Entry) -> None:
         interest = self.interests.of(entry.filter)
         if interest is None:
-            wanting = [a for a in self.advertisements if intersects(a.filter, entry.filter)]
+            wanting = self.advertisements.all_intersecting(entry.filter)
             interest = self.interests.open(entry.filter, wanting)
         self.interests.add(interest, entry)
         if entry.last_hop != self.world.id:

@@ -11,7 +11,7 @@ from tests.brokers.covering.stage import simulate as simulate_covering
 from . import stage
 
 many = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -1,8 +1,10 @@
 """Algorithm 1: which entries fill a capacity, and when flags stay as they are."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pysim.brokers import Gossiping
 from pysim.brokers.popsub.gains import GainEntry
 from pysim.brokers.popsub.popularity import keeps_its_flags, popular_entries
 from pysim.wire import MessageId
@@ -92,3 +94,9 @@ def test_publications_of_others_that_pass_a_publishers_broker_fill_its_capacity(
     stage.after(0.1)
     seen = {each.advertisement.origin: each.seen for each in stage.agent(0).gains}
     assert seen == {0: 0, 1: 2}
+
+
+@pytest.mark.parametrize("option", ["capacity", "evaluation", "interval", "view", "fanout"])
+def test_an_option_that_must_be_positive_says_so(option):
+    with pytest.raises(ValueError, match=rf"^{option}\(=0\) should be finite and more than 0$"):
+        Gossiping.check_options({option: 0})

@@ -20,7 +20,7 @@ from . import stage
 from .stage import FAST
 
 many = settings(
-    max_examples=50,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
