@@ -80,6 +80,9 @@ def _messages(result: Manifest) -> Iterator[str]:
         (name, total.sent, total.sent_bytes, total.lost_link + total.lost_packet, total.unfinished)
         for name, total in result.messages.items()
     ]
-    totals = tuple(sum(row[column] for row in rows) for column in range(1, 5))
-    for name, sent, size, lost, unfinished in [*rows, ("all", *totals)]:
+    numbers = [row[1:] for row in rows] or [(0, 0, 0, 0)]
+    for name, sent, size, lost, unfinished in [
+        *rows,
+        ("all", *map(sum, zip(*numbers, strict=True))),
+    ]:
         yield f"{name:18} {sent:>10,} {size:>13,} {lost:>8,} {unfinished:>10,}"

@@ -116,7 +116,11 @@ class Deliveries(Sequence[DeliveryRow]):
 
     def columns(self) -> DeliveryColumns:
         """The same, column by column."""
-        return next(self.parts(max(1, len(self))), DeliveryColumns(*[_NO_NUMBERS] * 6, [], []))
+        nothing = _NO_NUMBERS
+        return next(
+            self.parts(max(1, len(self))),
+            DeliveryColumns(nothing, nothing, nothing, nothing, nothing, nothing, (), ()),
+        )
 
     def parts(self, rows: int) -> Iterator[DeliveryColumns]:
         """The same, so many rows at a time."""

@@ -122,8 +122,8 @@ class CapacityCost:
 
     A batch costs the entry of its size in `factors`, linear between entries; a larger one than the
     table has is several. By the unit ``receiver`` everything that is sent counts, for each broker
-    it is sent to. By the unit ``publication`` what was taken up counts, over however many links it
-    goes on, and each message off the tree by itself. Other work is free.
+    it is sent to. By the unit ``publication`` what was taken up counts, to however many brokers it
+    goes on. Other work is free.
     """
 
     capacity: float = 2500.0
@@ -141,7 +141,7 @@ class CapacityCost:
         """Seconds of service for all that was done since this was last asked."""
         done = agent.take_work()
         if self.unit == "publication":
-            return (self.of_batch(int(done[MATCHED])) + done.get(DIRECT, 0)) / self.capacity
+            return self.of_batch(int(done[MATCHED])) / self.capacity
         units = done[MESSAGES] + done.get(DIRECT, 0)
         for name, count in done.items():
             if name.startswith(BATCHED):

@@ -68,11 +68,11 @@ def test_work_that_has_no_price_is_free():
     assert WorkCost(0.5, {"entries": 1.0}).cost(Working(others=7), None) == 0.5
 
 
-def test_a_capacity_is_spent_on_publications_taken_up_and_on_each_message_off_the_tree():
+def test_a_capacity_is_spent_on_publications_taken_up_wherever_they_go():
     model = cost_model("capacity", capacity=10.0, factors=((1, 1.0), (4, 2.5)))
     assert model is not None
     assert model.cost(Working(matched=1, messages=7, direct=0), EVENT) == pytest.approx(0.1)
-    assert model.cost(Working(matched=1, messages=0, direct=3), None) == pytest.approx(0.4)
+    assert model.cost(Working(matched=1, messages=0, direct=3), None) == pytest.approx(0.1)
     assert model.cost(Working(matched=0, messages=0, direct=0), FLUSH) == 0
     batch = {"matched": 4, "messages": 0, "direct": 0, "batched-4": 5}
     assert model.cost(Working(**batch), EVENT) == pytest.approx(0.25)
