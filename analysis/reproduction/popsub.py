@@ -182,7 +182,7 @@ FIG3G = Figure(
 
 # Impact of the number of subscriptions
 
-_SUBSCRIPTIONS_QUICK = small(**{SUBSCRIPTIONS: [4000, 5000]})
+_SUBSCRIPTIONS_QUICK = small(**{SUBSCRIPTIONS: [800, 1000]})
 _LABEL = "subscriptions"
 
 FIG3H = Figure(
