@@ -22,8 +22,8 @@ def write_parquet(experiment: Experiment, out: Path) -> None:
 
 
 def write_csv(experiment: Experiment, out: Path) -> None:
-    """For spreadsheets and everything else; what is absent is an empty cell."""
-    _write(experiment, out, ".csv", lambda frame, path: frame.to_csv(path, index=False))
+    """For spreadsheets and everything else; what is absent is an empty cell, bytes are in hex."""
+    _write(experiment, out, ".csv", lambda frame, path: _in_words(frame).to_csv(path, index=False))
 
 
 def _write(experiment: Experiment, out: Path, suffix: str, write: _Write) -> None:
@@ -55,6 +55,11 @@ def _names(experiment: Experiment) -> Iterator[tuple[str, str]]:
     yield from (("tables", name) for name in sorted(tables))
     yield from (("metrics", name) for name in METRICS)
     yield from (("captured", name) for name in _CAPTURED)
+
+
+def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    binary = [name for name in frame if pd.api.types.infer_dtype(frame[name]) == "bytes"]
+    return frame.assign(**{name: frame[name].map(bytes.hex) for name in binary})
 
 
 def _parquet(folder: Path) -> Iterator[Path]:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from analysis.api import Experiment, Run
 from analysis.finished import NANOSECONDS
+from pysim.wire import read_header, type_name
 from topologies.layout import positions
 
 VERSION = "netanim-3.108"
@@ -25,18 +26,18 @@ _HEADERS = ["link_header", "ip_header", "transport_header"]
 
 
 def write_netanim(experiment: Experiment, out: Path) -> None:
-    """One file for each run, by its name; LookupError if a run was not captured."""
+    """One file for each run, by its name; LookupError if a run has no times of messages."""
     for run in experiment.runs:
         with (out / f"{run.directory.name}.xml").open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in _document(run))
 
 
 def _document(run: Run) -> Iterator[str]:
-    messages = run.messages()
+    packets = list(_packets(run))
     yield f'<anim ver="{VERSION}" filetype="animation" >'
     yield from _nodes(run)
     yield from _links(run)
-    timed = [*_changes(run), *_packets(run, messages)]
+    timed = [*_changes(run), *packets]
     yield from (line for _, line in sorted(timed, key=lambda each: each[0]))
     yield "</anim>"
 
@@ -76,32 +77,53 @@ def _changes(run: Run) -> Iterator[tuple[float, str]]:
         yield time, _element("linkupdate", t=_time(time), fromId=a, toId=b, ld=words)
 
 
-def _packets(run: Run, messages: pd.DataFrame) -> Iterator[tuple[float, str]]:
+def _packets(run: Run) -> Iterator[tuple[float, str]]:
+    """Every message that arrived, by the time it was sent."""
+    if (run.directory / "tables" / "frames.parquet").is_file():
+        return _logged_packets(run)
+    return _captured_packets(run, run.messages())
+
+
+def _logged_packets(run: Run) -> Iterator[tuple[float, str]]:
+    """On the memory network a message takes its link's delay, and no time to be sent."""
+    frames = run.table("frames")
+    for row in frames[frames.arrived.notna() & frames.lost.isna()].itertuples():
+        header = read_header(row.frame)
+        name = run.type_names.get(header.type) or type_name(header.type)
+        words = f"{name} {header.origin}:{header.sequence}, {header.length} bytes"
+        begin, end = row.departed / NANOSECONDS, row.arrived / NANOSECONDS
+        yield begin, _packet(row, words, (begin, begin, end, end))
+
+
+def _captured_packets(run: Run, messages: pd.DataFrame) -> Iterator[tuple[float, str]]:
     links = run.table("links")
     ends = links[["a", "b"]].itertuples(index=False, name=None)
     delay = dict(zip(ends, links.delay, strict=True))
-    wires = run.table("wires")
-    usual_delay, rate = float(links.delay.mean()), float(wires.rate.mean())
+    usual_delay, rate = float(links.delay.mean()), float(run.table("wires").rate.mean())
     for row in _ways(messages).itertuples():
-        begin, end = row.first_time / NANOSECONDS, row.time / NANOSECONDS
+        begin = row.first_time / NANOSECONDS
         taken = 8 * (row.length + sum(getattr(row, each) for each in _HEADERS)) / rate
-        sent = end + taken
+        sent = row.time / NANOSECONDS + taken
         pair = (min(row.source, row.target), max(row.source, row.target))
         one_end = row.arrived
         arrived = sent + delay.get(pair, usual_delay) if one_end else row.time_in / NANOSECONDS
-        yield (
-            begin,
-            _element(
-                "p" if row.channel == "link" else "wp",
-                fId=int(row.source),
-                fbTx=_time(begin),
-                lbTx=_time(sent),
-                **{"meta-info": f"{row.name} {row.origin}:{row.sequence}, {row.length} bytes"},
-                tId=int(row.target),
-                fbRx=_time(max(begin, arrived - (sent - begin))),
-                lbRx=_time(arrived),
-            ),
-        )
+        words = f"{row.name} {row.origin}:{row.sequence}, {row.length} bytes"
+        times = (begin, sent, max(begin, arrived - (sent - begin)), arrived)
+        yield begin, _packet(row, words, times)
+
+
+def _packet(row: Any, words: str, times: tuple[float, float, float, float]) -> str:
+    """A packet; `times` are those of its first and last bit, sent and then received."""
+    return _element(
+        "p" if row.channel == "link" else "wp",
+        fId=int(row.source),
+        fbTx=_time(times[0]),
+        lbTx=_time(times[1]),
+        **{"meta-info": words},
+        tId=int(row.target),
+        fbRx=_time(times[2]),
+        lbRx=_time(times[3]),
+    )
 
 
 def _ways(messages: pd.DataFrame) -> pd.DataFrame:

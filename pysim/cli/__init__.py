@@ -283,6 +283,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, help="directory of a run")
+    _add_protocol_file(parser, "name the fields of this Python file's messages")
     parser.add_argument(
         "--out",
         type=Path,

@@ -3,6 +3,7 @@
 import argparse
 import re
 
+from pysim.brokers.loading import load_entry_points, load_file
 from pysim.cli import UsageError
 from pysim.units import Duration
 
@@ -11,6 +12,9 @@ def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
     from analysis.replay import ReplayError, build_chart, build_page  # they take a second to load
 
+    load_entry_points()
+    if options.protocol_file is not None:
+        load_file(options.protocol_file)
     chart = options.sequence is not None
     for name in () if chart else ("brokers", "types"):
         if getattr(options, name):

@@ -167,3 +167,10 @@ def test_wireshark_reads_its_messages(folder: Path, capsys: pytest.CaptureFixtur
         env={**os.environ, "HOME": str(folder)},
     )
     assert read.stdout.splitlines() == ["hello\t0", "hello\t0"]
+
+
+def test_a_replay_takes_the_file_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "mine.toml", "--quiet", "--out", "out", "--set", 'measure=["frames"]']) == 0
+    assert main(["replay", "out", "--protocol-file", "brokers/mine.py"]) == 0
+    assert (folder / "out" / "replay.html").is_file()
+    assert main(["replay", "out", "--sequence", "0s..1s", "--protocol-file", "nope.py"]) == 2

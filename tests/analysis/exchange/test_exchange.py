@@ -217,6 +217,20 @@ def test_without_captures_there_is_nothing_to_animate(sweep: Experiment, tmp_pat
     assert len(export(sweep.directory, "graphml", tmp_path / "graphs")) == 2
 
 
+def test_what_the_memory_network_logged_can_be_animated(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    made = make_run(tmp_path, "seed1", network={"backend": "memory"}, measure=["frames"])
+    run = open_run(made)
+    export(made, "netanim", tmp_path / "out")
+    root = ET.parse(tmp_path / "out" / "seed1.xml").getroot()
+    assert len(root.findall("p")) == run.table("counters").received.sum()
+    assert all(set(packet.attrib) == NETANIM["p"] for packet in root.findall("p"))
+    export(made, "csv", tmp_path / "csv")
+    frames = pd.read_csv(tmp_path / "csv" / "tables" / "frames.csv").frame
+    assert [bytes.fromhex(each) for each in frames] == list(run.table("frames").frame)
+
+
 def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("")
     with pytest.raises(FileExistsError, match="is there already, and nothing is overwritten"):
