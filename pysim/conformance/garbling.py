@@ -5,7 +5,7 @@ A neighbor's garbled message must not stop the run, and it must not be swallowed
 """
 
 from pysim.conformance.cases import EVERYTHING, Case, Step, operations
-from pysim.conformance.trials import Frame, Problem, Subject, Trial, Watched, _failure
+from pysim.conformance.trials import Frame, Problem, Subject, Trial, Watched, failure
 from pysim.network.host import AgentError
 from pysim.network.transport import NANOSECONDS
 from pysim.wire import HEADER_SIZE, VERSION, message_types, type_name
@@ -87,7 +87,7 @@ def _garbled(subject: Subject, code: int, channel: str, swallowed: bool) -> Prob
                 " it: let WireError pass, the host books the frame and closes the connection",
             )
     except AgentError as error:
-        return Problem("failure", f"a garbled {name} stops the run: {_failure(error).sentence}")
+        return Problem("failure", f"a garbled {name} stops the run: {failure(error).sentence}")
     finally:
         trial.close()
     return None

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from pysim.brokers import Broker, Promises, protocols
-from pysim.brokers.registry import ProtocolError
+from pysim.brokers import options as protocol_options
 from pysim.conformance import garbling, processes
 from pysim.conformance.cases import Case, Kind, drawn, possible, smaller, tidier
 from pysim.conformance.trials import Judgement, Problem, Subject, Trial, Watched, fingerprint
@@ -373,10 +373,8 @@ def _ns3_network(case: Case) -> Transport:
 
 def _class(broker: type[Broker] | str) -> type[Broker]:
     if isinstance(broker, str):
-        known = protocols()
-        if broker not in known:
-            raise ProtocolError(f'unknown protocol "{broker}"; {nearest(broker, known)}')
-        return known[broker]
+        protocol_options(broker)  # refuses a name that is not known, and asks packages for it
+        return protocols()[broker]
     if not (inspect.isclass(broker) and issubclass(broker, Broker)):
         raise TypeError(f"{broker!r} should be a subclass of Broker")
     return broker

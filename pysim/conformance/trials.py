@@ -8,8 +8,10 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import pysim
 from pysim.brokers import Broker, Promises
 from pysim.conformance.cases import MS, Case, faults, operations
 from pysim.network.host import Agent, AgentError
@@ -21,6 +23,7 @@ from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Trans
 from pysim.network.world import ClientId, World
 from pysim.wire import Envelope, MessageId, type_name
 
+_OURS = f"{Path(pysim.__file__).parent}/"
 _MOST_MESSAGES = 10_000
 _MOST_TIMERS = 50_000
 _WINDOW = 10.0
@@ -165,7 +168,7 @@ class Trial:
             return self._endless(error)
         except AgentError as error:
             cause = error.__cause__
-            return self._endless(cause) if isinstance(cause, EndlessError) else _failure(error)
+            return self._endless(cause) if isinstance(cause, EndlessError) else failure(error)
         return (
             self._unbalanced()
             or self._wrong("spurious", Judgement())
@@ -274,7 +277,8 @@ def fingerprint(subject: Subject, case: Case, chance: int) -> dict[str, str]:
         random.setstate(state)
 
 
-def _failure(error: AgentError) -> Problem:
+def failure(error: AgentError) -> Problem:
+    """A broker's exception as a problem, with the line of its own source."""
     cause = error.__cause__
     if isinstance(cause, MutationError):
         return Problem("mutation", f"broker {error.broker} {cause}")
@@ -287,7 +291,7 @@ def _line(error: BaseException | None) -> str:
     found = None
     while place is not None:
         code = place.tb_frame.f_code
-        if "/pysim/" not in code.co_filename or "/brokers/" in code.co_filename:
+        if not code.co_filename.startswith(_OURS) or "/brokers/" in code.co_filename:
             found = f" ({code.co_filename.rpartition('/')[2]}, line {place.tb_lineno})"
         place = place.tb_next
     return found or ""
