@@ -1,14 +1,13 @@
 """Cases: a small overlay, what clients do on it, and what goes wrong, as plain data.
 
-A case is drawn from a seed, can be told in words, and stays possible when parts of it are left out,
-so that a failing one can be made small. It must not know brokers, nor who runs it.
+A case can be told in words and stays possible when parts of it are left out, so that a failing one
+can be made small. It must not know brokers, nor who draws or runs it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from random import Random
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import networkx as nx
 
@@ -32,7 +31,6 @@ DOWN = 60
 """Milliseconds for which a crashed broker is down."""
 
 EVERYTHING = "x in [0, 9]"
-_WORDS = ("A", "B", "C")
 _TELL = {
     "subscribe": "subscribes to",
     "unsubscribe": "unsubscribes from",
@@ -143,34 +141,9 @@ class Kind(NamedTuple):
     begin: int = 1000
 
 
-def drawn(kind: Kind, random: Random, brokers: int = 7, steps: int = 24) -> Case:
-    """The case that a stream of chance stands for."""
-    size = random.randint(1, brokers)
-    links = _tree(random, size) if kind.tree else _clusters(random, size)
-    author = _Author(kind, random, size, links)
-    author.write(random.randint(1, steps))
-    service = random.choice((0.0, 0.0, 0.0007))
-    case = Case(tuple(range(size)), links, tuple(author.steps), (), service)
-    return with_finals(possible(case, kind), kind, random)
-
-
-def with_finals(case: Case, kind: Kind, random: Random) -> Case:
-    """Publish at every broker when all has settled: what it announced, if that is needed."""
-    state = _State(case, kind)
-    end = max((state.done(step) for step in case.steps), default=kind.begin) + kind.calm
-    finals = []
-    for broker in case.brokers:
-        announced = [f for b, _, f in state.advertised if b == broker]
-        if kind.advertised and not announced:
-            continue
-        filter = random.choice(announced) if kind.advertised else EVERYTHING
-        finals.append(_publication(random, end, broker, filter))
-    return replace(case, finals=tuple(finals))
-
-
 def possible(case: Case, kind: Kind) -> Case:
     """The case without the steps that cannot happen: links that are not there, and the like."""
-    state = _State(case, kind)
+    state = State(case, kind)
     steps = tuple(step for step in case.steps if state.takes(step))
     announced = {(b, f) for b, _, f in state.advertised}
     finals = tuple(
@@ -256,13 +229,13 @@ def _renumbered(step: Step, numbers: dict[int, int]) -> Step:
     return step._replace(broker=numbers[step.broker], old=link(step.old), new=link(step.new))
 
 
-class _State:
+class State:
     """What stands at a moment of a case, as far as steps depend on it."""
 
     def __init__(self, case: Case, kind: Kind) -> None:
         self._kind = kind
         self._start = case.overlay()
-        self._tree = case.overlay()
+        self.overlay = case.overlay()
         self._taken: list[Step] = []
         self._down: dict[int, int] = {}
         self.subscribed: list[tuple[int, int, str]] = []
@@ -301,7 +274,7 @@ class _State:
         )
 
     def _replace(self, step: Step) -> bool:
-        changed = self._tree.copy()
+        changed = self.overlay.copy()
         if not changed.has_edge(*step.old):
             return False
         changed.remove_edge(*step.old)
@@ -311,7 +284,7 @@ class _State:
         return self._becomes(changed, step)
 
     def _break(self, step: Step) -> bool:
-        changed = self._tree.copy()
+        changed = self.overlay.copy()
         if not changed.has_edge(*step.old):
             return False
         changed.remove_edge(*step.old)
@@ -328,7 +301,7 @@ class _State:
     def _becomes(self, changed: nx.Graph, step: Step) -> bool:
         whole = nx.is_tree(changed) if self._kind.tree else nx.is_connected(changed)
         if whole and self._rehearsed(step):
-            self._tree = changed
+            self.overlay = changed
             return True
         return False
 
@@ -338,91 +311,6 @@ class _State:
         except FaultError:
             return False
         return True
-
-
-class _Author:
-    """Draws steps one after the other; some of them will not be possible."""
-
-    def __init__(
-        self, kind: Kind, random: Random, brokers: int, links: tuple[tuple[int, int, int], ...]
-    ) -> None:
-        self.steps: list[Step] = []
-        self._kind = kind
-        self._random = random
-        self._brokers = brokers
-        self._time = kind.begin
-        self._state = _State(Case(tuple(range(brokers)), links), kind)
-
-    def write(self, steps: int) -> None:
-        acts: dict[str, Callable[[], None]] = {
-            "s": self._subscribe,
-            "u": lambda: self._end("unsubscribe", self._state.subscribed),
-            "a": self._advertise,
-            "w": lambda: self._end("unadvertise", self._state.advertised),
-            "p": self._publish,
-            "r": self._replace,
-            "b": lambda: self._wrong("break"),
-            "f": lambda: self._wrong("replace"),
-            "c": lambda: self._add("crash", self._broker()),
-        }
-        for _ in range(steps):
-            acts[self._random.choice(self._kind.acts)]()
-            self._time += self._random.choice(self._kind.gaps)
-
-    def _add(self, act: Act, broker: int, **more: Any) -> None:
-        step = Step(self._time, act, broker)._replace(**more)
-        if self._state.takes(step):
-            self.steps.append(step)
-
-    def _broker(self) -> int:
-        return self._random.randrange(self._brokers)
-
-    def _subscribe(self) -> None:
-        known = self._state.subscribed
-        filter = _filter(self._random)
-        if known and self._random.random() < 0.3:
-            filter = self._random.choice(known)[2]
-        self._add("subscribe", self._broker(), client=self._random.randrange(2), filter=filter)
-
-    def _advertise(self) -> None:
-        low = self._random.choice((0, 0, 0, 2, 5))
-        high = self._random.choice((9, 9, 9, 6, 5))
-        filter = f"x in [{low}, {high}]"
-        self._add("advertise", self._broker(), client=self._random.randrange(2), filter=filter)
-
-    def _end(self, act: Act, standing: list[tuple[int, int, str]]) -> None:
-        if standing:
-            broker, client, filter = self._random.choice(standing)
-            self._add(act, broker, client=client, filter=filter)
-
-    def _publish(self) -> None:
-        broker, client, filter = self._broker(), 0, EVERYTHING
-        if self._kind.advertised:
-            if not self._state.advertised:
-                return
-            broker, client, filter = self._random.choice(self._state.advertised)
-        step = _publication(self._random, self._time, broker, filter)._replace(client=client)
-        if self._state.takes(step):
-            self.steps.append(step)
-
-    def _link(self) -> Link | None:
-        links = sorted(map(_ordered, self._state._tree.edges))
-        return self._random.choice(links) if links else None
-
-    def _wrong(self, act: Act) -> None:
-        if link := self._link():
-            self._add(act, link[0], old=link, new=link)
-
-    def _replace(self) -> None:
-        """Some other link joins what the lost one leaves apart; now and then it is the same one."""
-        link = self._link()
-        if link is None:
-            return
-        rest = self._state._tree.copy()
-        rest.remove_edge(*link)
-        sides = [sorted(nx.node_connected_component(rest, end)) for end in link]
-        new = (self._random.choice(sides[0]), self._random.choice(sides[1]))
-        self._add("replace", link[0], old=link, new=new)
 
 
 def _begin(standing: list[tuple[int, int, str]], step: Step) -> bool:
@@ -453,53 +341,9 @@ def _faults(step: Step, number: int) -> Iterator[Fault]:
         yield BrokerRestart(time + DOWN * MS, step.broker)
 
 
-def _tree(random: Random, brokers: int) -> tuple[tuple[int, int, int], ...]:
-    return tuple((random.randrange(child), child, 0) for child in range(1, brokers))
-
-
-def _clusters(random: Random, brokers: int) -> tuple[tuple[int, int, int], ...]:
-    """One or two random graphs; the second shares one broker with the first."""
-    border = random.choice((brokers, brokers, max(1, brokers // 2)))
-    links: dict[Link, int] = {}
-    for child in range(1, brokers):
-        if child < border:
-            links[random.randrange(child), child] = 0
-        else:
-            links[random.choice((0, *range(border, child))), child] = 1
-    for _ in range(random.randrange(brokers + 1)):
-        a, b = sorted((random.randrange(brokers), random.randrange(brokers)))
-        if a != b and (b < border or (a >= border)):
-            links.setdefault((a, b), int(b >= border))
-    return tuple((a, b, cluster) for (a, b), cluster in sorted(links.items()))
-
-
-def _filter(random: Random) -> str:
-    low = random.randrange(10)
-    word = random.choice(_WORDS)
-    return random.choice(
-        (
-            EVERYTHING,
-            f"x in [{low}, {random.randint(low, 9)}]",
-            f"x < {low}",
-            f'word = "{word}"',
-            f'word = "{word}" and x in [{low}, 9]',
-            f'x in [0, {low}] or word = "{word}"',
-        )
-    )
-
-
-def _publication(random: Random, time: int, broker: int, filter: str) -> Step:
-    inside = [x for x in range(10) if parse(filter).matches({"x": x, "word": "A"})]
-    return Step(time, "publish", broker, x=random.choice(inside), word=random.choice(_WORDS))
-
-
 def _event(step: Step) -> str:
     return f'{{x = {step.x}, word = "{step.word}"}}'
 
 
 def _link(link: Link) -> str:
     return f"{link[0]}-{link[1]}"
-
-
-def _ordered(link: Link) -> Link:
-    return (min(link), max(link))

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from pysim.brokers import Broker, Promises, protocols
 from pysim.brokers import options as protocol_options
 from pysim.conformance import garbling, processes
-from pysim.conformance.cases import Case, Kind, drawn, possible, smaller, tidier
+from pysim.conformance.cases import Case, Kind, possible, smaller, tidier
+from pysim.conformance.drawing import drawn
 from pysim.conformance.trials import Judgement, Problem, Subject, Trial, Watched, fingerprint
 from pysim.naming import nearest
 from pysim.network.streams import Streams
