@@ -179,7 +179,9 @@ def test_a_type_that_is_hidden_is_not_under_way(page: Browser, moves: Moves) -> 
     time = busiest(moves)
     seek(page, time)
     names = list(moves.type_names.values())
-    assert re.findall(r"^(subscribe|unsubscribe|event)", text(page, "#legend"), re.MULTILINE) == names
+    assert (
+        re.findall(r"^(subscribe|unsubscribe|event)", text(page, "#legend"), re.MULTILINE) == names
+    )
     there = under_way(moves, time).type.map(moves.type_names)
     assert (there == "event").any()
     page.run("document.getElementById(`type-${arguments[0]}`).click()", names.index("event"))
@@ -336,6 +338,24 @@ def test_a_run_without_messages_shows_deliveries(tmp_path: Path, browser: Browse
     browser.run("replay.choose({ broker: 7 })")
     frame(browser)
     assert "It was not recorded" in text(browser, "#inspector")
+    assert browser.complaints() == []
+
+
+def test_a_run_in_which_nobody_sends_anything_can_be_watched(
+    tmp_path: Path, browser: Browser
+) -> None:
+    silent = make_run(
+        tmp_path,
+        network__backend="memory",
+        measure=["frames"],
+        protocol__name="event-forwarding",
+        workload={"kind": "script", "steps": [{**STEPS[0], "broker": 0}]},
+    )
+    browser.open(build_page(silent))
+    browser.run("replay.step(1); replay.step(-1); replay.showChart(true)")
+    assert text(browser, "#chart-problem") == "No message is under way then."
+    browser.run("replay.showChart(false); replay.setSpeed(5e9); replay.play()")
+    browser.wait("return !replay.playing")
     assert browser.complaints() == []
 
 
