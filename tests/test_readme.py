@@ -31,6 +31,20 @@ def test_the_broker_in_thirty_lines_delivers_on_a_ring(tmp_path: Path) -> None:
         assert "due=1, made=1, missing=0" in run.stdout
 
 
+def test_it_runs_any_experiment_and_keeps_its_promises(tmp_path: Path) -> None:
+    broker, _ = blocks("python")
+    (tmp_path / "seen_flooding.py").write_text(broker)
+    (tmp_path / "experiments").symlink_to(ROOT / "experiments")
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    typed = [line for line in lines if "seen_flooding" in line or "new-protocol" in line]
+    assert len(typed) == 3
+    for line in typed:
+        command = [sys.executable, "-m", "pysim", *line.partition("#")[0].split()[1:]]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / "my_flooding.py").is_file()
+
+
 def test_the_experiment_explained_is_the_one_that_ships() -> None:
     (shown,) = blocks("toml")
     explained = tomllib.loads(shown)

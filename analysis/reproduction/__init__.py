@@ -1,6 +1,6 @@
 """The papers' figures again: what was published, what our runs give, and whether both agree."""
 
-from analysis.reproduction import covering, destinations, pruning, reconfiguration
+from analysis.reproduction import covering, destinations, popsub, pruning, reconfiguration
 from analysis.reproduction.figure import Family
 
 FAMILIES: dict[str, Family] = {
@@ -10,6 +10,7 @@ FAMILIES: dict[str, Family] = {
         pruning.FAMILY,
         covering.FAMILY,
         destinations.FAMILY,
+        popsub.FAMILY,
     )
 }
 """All families of protocols whose figures can be reproduced, by name."""

@@ -31,6 +31,7 @@ from analysis.reproduction.rules import UNPUBLISHED, about, at_least, at_most, e
 _PAIR = (DDBR, MERC)
 _TEN = {BROKERS: GREATEST}
 MINUTE = 60
+_BEARABLE = 1087.0  # ms
 
 
 # A line
@@ -134,18 +135,16 @@ def _at(rate: float) -> dict[str, Any]:
 
 
 def _carried(protocol: str) -> Measure:
-    """The greatest rate of all (a minute) up to which latency is below five times the lowest."""
+    """The greatest rate of all (a minute) that a system still carries.
+
+    As in the paper's comparison, with no more latency than its FBR has at 2000 events a minute; and
+    nearly all that is due comes within the seconds after publishing ends.
+    """
 
     def measure(rows: Any) -> Any:
         chosen = rows[rows.protocol == protocol]
-
-        def greatest(group: Any) -> float:
-            means = group.groupby(RATE).latency.mean()
-            slow = means.index[means > 5 * means.iloc[0]]
-            fast = means.index[means.index < slow[0]] if len(slow) else means.index
-            return float(MINUTE * fast[-1])
-
-        return chosen.groupby("seed").apply(greatest, include_groups=False)
+        carried = chosen[(chosen.latency <= _BEARABLE) & (chosen.undelivered <= 1)]
+        return carried.groupby("seed")["events a minute"].max()
 
     return measure
 
@@ -175,7 +174,7 @@ FIG15 = Figure(
         Claim("less", "D-DBR's latency at 14,000 a minute, % of FBR's at 2000",
               about(45, 22), percent(number("latency", DDBR, _at(14000)),
                                      number("latency", FBR, _at(2000)))),
-        Claim("throughput", "rate up to which D-DBR is not saturated, over FBR's",
+        Claim("throughput", "greatest rate that D-DBR carries within 1087 ms, over FBR's",
               at_least(7), ratio(_carried(DDBR), _carried(FBR))),
         Claim("merc-stable", "MERC: latency at 11,000 a minute over that at 2000",
               about(1, 0.5), ratio(number("latency", MERC, _at(11000)),
@@ -184,7 +183,7 @@ FIG15 = Figure(
               at_least(1), ratio(number("latency", MERC, _at(8000)),
                                  number("latency", DDBR, _at(8000)))),
         *(Claim(f"carried-{each.lower()}",
-                f"{each}: greatest rate tested, a minute, below five times the lowest latency",
+                f"{each}: greatest rate tested, a minute, that it carries within 1087 ms",
                 UNPUBLISHED, _carried(each)) for each in THREE),
         *(Claim(f"latency-{each.lower()}-2000", f"{each}: latency at 2000 a minute, ms",
                 UNPUBLISHED, number("latency", each, _at(2000))) for each in _PAIR),

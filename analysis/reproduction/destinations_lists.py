@@ -229,7 +229,7 @@ def _failing(
                     UNPUBLISHED, number("delivered", each, {FAILED: _HALF}))
               for each in (FBR, DDBR)),
         ),
-        quick={"repeat": 3, "sweep": {"faults[0].share": ["20 %", "50 %"]}},
+        quick={"repeat": 6, "sweep": {"faults[0].share": ["20 %", "50 %"]}},
     )  # fmt: skip
 
 

@@ -47,6 +47,11 @@ _COLORS = {
     "MEDYM": "orange",
     "DRP": "yellow",
     "MBR": "muted",
+    "tree": "slate",
+    "direct": "orange",
+    "batching": "green",
+    "gossip": "blue",
+    "gossip as printed": "sky",
 }
 _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")

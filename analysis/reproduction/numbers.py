@@ -15,6 +15,7 @@ from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.metrics.cost import PUBLISHED_WEIGHTS
 from analysis.reproduction.addressed import addressed_curves, addressed_values
 from analysis.reproduction.burst import burst_values
+from analysis.reproduction.popular import popularity_values
 from analysis.reproduction.pruned import pruning_curves, pruning_values
 from analysis.reproduction.wire import wire_numbers
 from analysis.reproduction.withdrawn import covering_curves, covering_values
@@ -49,7 +50,13 @@ def numbers(directory: Path | str) -> Numbers:
     values = dict(wire_numbers(source.run.directory, CONTROL))
     for part in (_costs, _involved, _events, _delivery, _traffic):
         values |= part(source)
-    for family in (pruning_values, covering_values, burst_values, addressed_values):
+    for family in (
+        pruning_values,
+        covering_values,
+        burst_values,
+        addressed_values,
+        popularity_values,
+    ):
         values |= family(source.run)
     curves = _curves(source)
     for more in (pruning_curves, covering_curves, addressed_curves):

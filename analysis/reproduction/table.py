@@ -34,6 +34,11 @@ LABELS = {
     "medym": "MEDYM",
     "drp": "DRP",
     "multicast-groups": "MBR",
+    "reverse-path-forwarding": "tree",
+    "popsub-direct": "direct",
+    "popsub-batching": "batching",
+    "popsub-gossip": "gossip",
+    "popsub-gossip-printed": "gossip as printed",
 }
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""

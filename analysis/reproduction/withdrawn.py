@@ -61,9 +61,10 @@ def covering_curves(run: FinishedRun) -> dict[str, Curve]:
 
 
 def _measures_brokers(run: FinishedRun) -> bool:
-    """Whether it did; the runs of `addressed` did so too, on overlays that are no trees."""
+    """Whether it did; runs of other families did so too, on overlays of other kinds."""
     config = run.manifest["config"]
-    return "brokers" in config.get("measure", ()) and config["workload"]["kind"] != "stock"
+    of_others = config.get("workload", {}).get("kind") in ("stock", "popularity")
+    return "brokers" in config.get("measure", ()) and not of_others
 
 
 class _Source:

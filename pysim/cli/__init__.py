@@ -144,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_export(command("export", "export", "Write results for the tools that people use."))
     _add_wireshark(command("wireshark", "wireshark", "Let Wireshark read pysim's messages."))
+    _add_measure(command("measure", "measure", "Measure this machine, for experiment files."))
     return parser
 
 
@@ -388,6 +389,19 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new directory")
     _add_master(parser)
+
+
+def _add_measure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        choices=("batch-factors",),
+        help="what a batch of publications costs at a broker, by its size",
+    )
+    parser.add_argument(
+        "--publications", type=int, default=3000, metavar="N", help="sent each time (3000)"
+    )
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="how often (5)")
+    parser.add_argument("--json", action="store_true", help="print what was found as JSON")
 
 
 def _add_wireshark(parser: argparse.ArgumentParser) -> None:

@@ -23,8 +23,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print(msgspec.json.format(msgspec.json.encode([_plain(r) for r in reports])).decode())
     else:
-        replay = _command(options)
-        print("\n\n".join("\n".join(told(report, replay)) for report in reports))
+        replay, most = _command(options), 8 if options.case is None else 200
+        print("\n\n".join("\n".join(told(report, replay, most)) for report in reports))
     return 0 if all(report.holds for report in reports) else 1
 
 

@@ -229,6 +229,33 @@ def smaller(case: Case) -> Iterator[Case]:
             yield rest
 
 
+def tidier(case: Case, kind: Kind) -> Iterator[Case]:
+    """The same case with brokers that count from 0, and with a beginning that is not late."""
+    numbers = {broker: number for number, broker in enumerate(case.brokers)}
+    if any(broker != number for broker, number in numbers.items()):
+        yield replace(
+            case,
+            brokers=tuple(numbers.values()),
+            links=tuple((numbers[a], numbers[b], cluster) for a, b, cluster in case.links),
+            steps=tuple(_renumbered(step, numbers) for step in case.steps),
+            finals=tuple(_renumbered(step, numbers) for step in case.finals),
+        )
+    late = min((step.time for step in (*case.steps, *case.finals)), default=0) - kind.begin
+    if late > 0:
+        yield replace(
+            case,
+            steps=tuple(step._replace(time=step.time - late) for step in case.steps),
+            finals=tuple(step._replace(time=step.time - late) for step in case.finals),
+        )
+
+
+def _renumbered(step: Step, numbers: dict[int, int]) -> Step:
+    def link(old: Link) -> Link:
+        return (numbers.get(old[0], 0), numbers.get(old[1], 0))
+
+    return step._replace(broker=numbers[step.broker], old=link(step.old), new=link(step.new))
+
+
 class _State:
     """What stands at a moment of a case, as far as steps depend on it."""
 

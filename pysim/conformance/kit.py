@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from random import Random
 from time import monotonic
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from pysim.brokers import Broker, Promises, protocols
 from pysim.brokers.registry import ProtocolError
 from pysim.conformance import garbling, processes
-from pysim.conformance.cases import Case, Kind, drawn, possible, smaller
+from pysim.conformance.cases import Case, Kind, drawn, possible, smaller, tidier
 from pysim.conformance.trials import Judgement, Problem, Subject, Trial, Watched, fingerprint
 from pysim.naming import nearest
 from pysim.network.streams import Streams
@@ -25,6 +26,7 @@ _NS3_CASES = 3
 _COMPARED = 8
 _TRIES = 400
 _PATIENCE = 20.0  # seconds for making a case small
+_MOST_TRACED = 200
 _HASTY = (0, 0, 1, 2, 5, 20)
 
 
@@ -113,7 +115,7 @@ def examine(
     for name in CHECKS:
         if only and name not in only:
             continue
-        if why := _why_not(name, subject, ns3 or name in only):
+        if why := _why_not(name, subject, ns3 or name in only, report):
             report.skipped[name] = why
             continue
         numbers = [case] if case is not None else range(cases)
@@ -125,8 +127,11 @@ def examine(
     return report
 
 
-def told(report: Report, replay: str = "") -> Iterator[str]:
-    """A report in words; `replay` is the command that looks at a finding again."""
+def told(report: Report, replay: str = "", most: int = 8) -> Iterator[str]:
+    """A report in words, with so many messages of a case at `most`.
+
+    `replay` is the command that looks at a finding again.
+    """
     yield report.protocol
     broken = {finding.check for finding in report.findings}
     for name in CHECKS:
@@ -145,7 +150,9 @@ def told(report: Report, replay: str = "") -> Iterator[str]:
             yield from (f"  {line}" for line in str(finding.case).splitlines())
         if finding.trace:
             yield "what was sent in it:"
-            yield from (f"  {line}" for line in finding.trace)
+            yield from (f"  {line}" for line in finding.trace[:most])
+            if len(finding.trace) > most:
+                yield f"  and more, which --case {finding.number} shows"
         if replay:
             number = "" if finding.number is None else f" --case {finding.number}"
             yield f"look again with: {replay} --only {finding.check}{number}"
@@ -210,7 +217,10 @@ CHECKS = {
 """All checks in their order; that it falls silent and books balance, the first four check too."""
 
 
-def _why_not(name: str, subject: Subject, ns3: bool) -> str:
+def _why_not(name: str, subject: Subject, ns3: bool, report: Report) -> str:
+    broken = next((f.check for f in report.findings if f.check in _RANDOM), "")
+    if broken and (name in _RANDOM or name == "ns3"):
+        return f"not checked while {broken} is broken"
     if name in _RANDOM and not _RANDOM[name].promised(subject.promises):
         return "not promised"
     if name == "ns3" and not ns3:
@@ -325,7 +335,7 @@ def _shrunk(
     progress = True
     while progress:
         progress = False
-        for candidate in smaller(smallest):
+        for candidate in chain(smaller(smallest), tidier(smallest, kind)):
             candidate = possible(candidate, kind)
             if candidate == smallest:
                 continue
@@ -339,7 +349,7 @@ def _shrunk(
     return smallest, found
 
 
-def _trace(subject: Subject, case: Case, most: int = 40) -> tuple[str, ...]:
+def _trace(subject: Subject, case: Case) -> tuple[str, ...]:
     trial = Trial(subject, case)
     try:
         trial.run()
@@ -348,9 +358,7 @@ def _trace(subject: Subject, case: Case, most: int = 40) -> tuple[str, ...]:
     finally:
         trial.close()
     assert isinstance(trial.transport, Watched)
-    lines = [str(frame) for frame in trial.transport.frames]
-    more = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
-    return (*lines[:most], *more)
+    return tuple(map(str, trial.transport.frames[:_MOST_TRACED]))
 
 
 def _stream(seed: int, name: str, number: int) -> Random:

@@ -237,12 +237,12 @@ class Trial:
 
     def _endless(self, error: EndlessError) -> Problem:
         if str(error) == "timers":
-            what = f"{_MOST_TIMERS:,} timers were set"
+            what = f"more than {_MOST_TIMERS:,} timers were set"
         else:
             assert isinstance(self.transport, Watched)
             counts = Counter(frame.envelope.type for frame in self.transport.frames)
-            code, count = counts.most_common(1)[0]
-            what = f"{_MOST_MESSAGES:,} messages were sent, {count:,} of them {type_name(code)}"
+            kind = type_name(counts.most_common(1)[0][0])
+            what = f"more than {_MOST_MESSAGES:,} messages were sent, most of them {kind},"
         at = self.transport.now / NANOSECONDS
         return Problem("endless", f"{what} until {at:.3f} s: this goes on for ever")
 

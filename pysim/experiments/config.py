@@ -688,7 +688,7 @@ def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
             table = None
     if not isinstance(table, dict) or not steps:
         raise ConfigError(f'{file}: "{key}" is not a known key')
-    table[steps[-1]] = value
+    table[steps[-1]] = copy.deepcopy(value)  # a later key may change something inside it
 
 
 def _combinations(config: Config) -> Iterator[dict[str, object]]:

@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,6 +22,8 @@ from pysim.network.transport import LinkSettings
 from topologies import LatencyMatrix, TopologyError
 
 _Made = TypeVar("_Made")
+_MATRICES = 5  # of 24 MB each, if all are as large as the paper's
+_TREES = 50
 
 
 class Way(NamedTuple):
@@ -52,7 +54,8 @@ class Ground:
         self.inputs: dict[str, str] = {}
         self.links = LinkSettings(network.delay, network.rate, network.queue, network.loss)
         self._folder = folder
-        self._streams = Streams(_drawn_from(experiment))
+        self._drawn_from = _drawn_from(experiment)
+        self._streams = Streams(self._drawn_from)
         self.underlay: Underlay | None = None
         grown = experiment.topology.parameters
         if isinstance(grown, tables.LatencyTree):
@@ -107,13 +110,10 @@ class Ground:
             problem = f"grows on latencies, so network.underlay must be of the kind {known}"
             raise FieldError("topology.kind", problem)
         matrix = self._latencies(beneath, "network.underlay")
-        stream = self._streams.stream("topology")
-        self.overlay = self._refusing(
-            "topology",
-            lambda: topologies.overlay_from_matrix(
-                matrix, table.brokers, stream, neighbors=table.neighbors
-            ),
+        grown = self._refusing(
+            "topology", lambda: _tree(matrix, self._drawn_from, table.brokers, table.neighbors)
         )
+        self.overlay = grown.copy()
         hosts = tuple(self.overlay.nodes[broker]["host"] for broker in range(table.brokers))
         self.underlay = Underlay(matrix, hosts, _access(network))
 
@@ -132,15 +132,8 @@ class Ground:
     def _latencies(self, table: tables.Underlay, key: str) -> LatencyMatrix:
         given = table.parameters
         if not isinstance(given, tables.MatrixFile):
-            make: Any = {
-                "king-like": topologies.king_like,
-                "planetlab-like": topologies.planetlab_like,
-            }[table.name]
-            stream = self._streams.stream("underlay")
-            made: LatencyMatrix = self._refusing(
-                key, lambda: make(stream, **msgspec.structs.asdict(given))
-            )
-            return made
+            drawn = tuple(msgspec.structs.asdict(given).items())
+            return self._refusing(key, lambda: _model(table.name, self._drawn_from, drawn))
         path = self._input(given.file)
         options = msgspec.structs.asdict(given)
         del options["file"]
@@ -183,6 +176,24 @@ class Ground:
             text = re.sub(r"^topology '[^']*': ", "", str(error))
             own = key == "topology" and text.startswith(key)  # it names the table itself
             raise FieldError("" if own else key, text, bare=True) from None
+
+
+@lru_cache(_MATRICES)
+def _model(name: str, seed: int, parameters: tuple[tuple[str, Any], ...]) -> LatencyMatrix:
+    """Latencies that a model draws; the points of a sweep often share them, and they take long."""
+    models: dict[str, Any] = {
+        "king-like": topologies.king_like,
+        "planetlab-like": topologies.planetlab_like,
+    }
+    made: LatencyMatrix = models[name](Streams(seed).stream("underlay"), **dict(parameters))
+    return made
+
+
+@lru_cache(_TREES)
+def _tree(matrix: LatencyMatrix, seed: int, brokers: int, neighbors: int | None) -> nx.Graph:
+    """The overlay that grows on latencies; whoever changes it takes a copy."""
+    stream = Streams(seed).stream("topology")
+    return topologies.overlay_from_matrix(matrix, brokers, stream, neighbors=neighbors)
 
 
 def _drawn_from(experiment: tables.Experiment) -> int:

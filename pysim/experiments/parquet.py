@@ -28,6 +28,7 @@ from pysim.network.simulation import Simulation
 from pysim.wire import type_name
 from topologies import LatencyMatrix
 
+_ROW_GROUP = 1 << 20
 _ID = {"origin": pa.uint32(), "sequence": pa.uint32()}
 _CLIENT = {"broker": pa.uint32(), "client": pa.uint32()}
 _COUNTS = (
@@ -178,7 +179,6 @@ def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directo
         "wires": _wires(plan, simulation),
         "changes": _changes(plan, simulation),
         "events": ((*row.id, *row[1:]) for row in observer.events),
-        "deliveries": observer.deliveries,
         "missing": ((*event, broker, client) for event, broker, client in observer.missing()),
         "subscriptions": (
             (row.broker, row.client, str(row.filter), row.since, row.until)
@@ -193,17 +193,31 @@ def write_tables(plan: Plan, simulation: Simulation, measured: Measured, directo
     }
     directory.mkdir()
     for name, schema in _SCHEMAS.items():
-        pq.write_table(_table(rows[name], schema), directory / f"{name}.parquet")
+        if name != "deliveries":
+            pq.write_table(_table(rows[name], schema), directory / f"{name}.parquet")
+    _write_deliveries(observer.deliveries, directory / "deliveries.parquet")
     for name, more in measured.more.items():
         pq.write_table(_table(more, _MORE[name]), directory / f"{name}.parquet")
 
 
+def _write_deliveries(deliveries: Deliveries, path: Path) -> None:
+    """Write what may be tens of millions of rows, a row group at a time."""
+    schema = _SCHEMAS["deliveries"]
+    with pq.ParquetWriter(path, pa.schema(list(schema.items()))) as writer:
+        for columns in deliveries.parts(_ROW_GROUP):
+            writer.write_table(_from_columns(columns, schema))
+
+
 def _table(rows: Iterable[Sequence[object]], schema: dict[str, Any]) -> Any:
     columns: Sequence[Any]
-    if isinstance(rows, Deliveries | BrokerSamples):
+    if isinstance(rows, BrokerSamples):
         columns = rows.columns()
     else:
         columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return _from_columns(columns, schema)
+
+
+def _from_columns(columns: Sequence[Any], schema: dict[str, Any]) -> Any:
     arrays = [
         pa.array(column, type=kind) for column, kind in zip(columns, schema.values(), strict=True)
     ]

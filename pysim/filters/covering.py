@@ -43,7 +43,12 @@ def satisfiable(filter: Filter, budget: int = DEFAULT_BUDGET) -> bool:
 
 def intersects(one: Filter, other: Filter, budget: int = DEFAULT_BUDGET) -> bool:
     """Whether some event may match both; True if that cannot be told."""
-    return _may_hold([_compiled(one).form, _compiled(other).form], budget)
+    first, second = _compiled(one), _compiled(other)
+    pins = second.pins
+    for attribute, values in first.pins.items():  # most filters that do not intersect differ here
+        if attribute in pins and values.isdisjoint(pins[attribute]):
+            return False
+    return _may_hold([first.form, second.form], budget)
 
 
 class CoveringTable(Generic[K]):

@@ -15,8 +15,10 @@ from pysim.network.world import ClientId
 from pysim.wire import MessageId
 
 DeliveryKind = Literal["made", "early", "duplicate", "spurious"]
+KINDS: tuple[DeliveryKind, ...] = ("made", "early", "duplicate", "spurious")
 
 _ROWS_AT_A_TIME = 1 << 16
+_NO_NUMBERS = np.array([], np.int64)
 _AS_WRITTEN = "(MessageId(origin=%d, sequence=%d), %d, %d)".__mod__
 
 
@@ -78,7 +80,7 @@ class Deliveries(Sequence[DeliveryRow]):
         self._brokers = array("I")
         self._clients = array("I")
         self._times = array("q")
-        self._kinds: list[DeliveryKind] = []
+        self._kinds = array("B")
         self._ways = array("B")
         self._way_codes: dict[str, int] = {}
 
@@ -96,24 +98,47 @@ class Deliveries(Sequence[DeliveryRow]):
         self._brokers.append(broker)
         self._clients.append(client)
         self._times.append(time)
-        self._kinds.append(kind)
+        self._kinds.append(KINDS.index(kind))
         self._ways.append(self._way_codes.setdefault(way, len(self._way_codes)))
+
+    def add_made(
+        self, number: int, broker: BrokerId, clients: Sequence[ClientId], time: int, way: str
+    ) -> None:
+        """Note that an event came to clients of a broker, all of whom were due it."""
+        count = len(clients)
+        self._numbers.extend([number] * count)
+        self._brokers.extend([broker] * count)
+        self._clients.extend(clients)
+        self._times.extend([time] * count)
+        self._kinds.extend(bytes(count))
+        code = self._way_codes.setdefault(way, len(self._way_codes))
+        self._ways.extend(bytes([code]) * count)
 
     def columns(self) -> DeliveryColumns:
         """The same, column by column."""
-        numbers = np.array(self._numbers, np.int64)
-        events = [(*row.id, row.time) for row in self._events]
-        about = np.array(events, np.int64).reshape(-1, 3)[numbers]
-        return DeliveryColumns(
-            about[:, 0],
-            about[:, 1],
-            np.array(self._brokers, np.int64),
-            np.array(self._clients, np.int64),
-            about[:, 2],
-            np.array(self._times, np.int64),
-            self._kinds,
-            np.array([*self._way_codes, ""], object)[np.array(self._ways, np.uint8)].tolist(),
+        nothing = _NO_NUMBERS
+        return next(
+            self.parts(max(1, len(self))),
+            DeliveryColumns(nothing, nothing, nothing, nothing, nothing, nothing, (), ()),
         )
+
+    def parts(self, rows: int) -> Iterator[DeliveryColumns]:
+        """The same, so many rows at a time."""
+        about = np.array([(*row.id, row.time) for row in self._events], np.int64).reshape(-1, 3)
+        kinds, ways = np.array(KINDS, object), np.array([*self._way_codes], object)
+        for begin in range(0, len(self), rows):
+            here = slice(begin, begin + rows)
+            event = about[np.array(self._numbers[here], np.int64)]
+            yield DeliveryColumns(
+                event[:, 0],
+                event[:, 1],
+                np.array(self._brokers[here], np.int64),
+                np.array(self._clients[here], np.int64),
+                event[:, 2],
+                np.array(self._times[here], np.int64),
+                kinds[np.array(self._kinds[here], np.uint8)].tolist(),
+                ways[np.array(self._ways[here], np.uint8)].tolist(),
+            )
 
     def digest(self) -> str:
         """Who got which event, whenever: the same for the same deliveries in any order.
@@ -143,7 +168,7 @@ class Deliveries(Sequence[DeliveryRow]):
             self._clients[place],
             event.time,
             self._times[place],
-            self._kinds[place],
+            KINDS[self._kinds[place]],
             list(self._way_codes)[self._ways[place]],
         )
 

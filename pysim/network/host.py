@@ -7,7 +7,14 @@ from typing import Any, Protocol
 from pysim.filters import Filter
 from pysim.network.agent_books import AgentBooks
 from pysim.network.transport import NANOSECONDS, BrokerId, Transport
-from pysim.network.world import BARE_NOTICE, ClientId, LinkNotice, Replacement, World
+from pysim.network.world import (
+    BARE_NOTICE,
+    ClientId,
+    Deferred,
+    LinkNotice,
+    Replacement,
+    World,
+)
 from pysim.wire import Envelope, WireError
 
 
@@ -179,7 +186,7 @@ class Host:
         """Handle now; what it causes leaves when the service time that it cost has passed."""
         assert self._costs is not None
         world = self.world
-        deferred: list[tuple[ClientId, Envelope, str]] = []
+        deferred: list[Deferred] = []
         world._deferred = deferred
         try:
             handle(*arguments)

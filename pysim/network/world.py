@@ -5,7 +5,7 @@ generator, and it cannot tell which network carries its messages.
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,6 +15,8 @@ from pysim.network.transport import NANOSECONDS, BrokerId, DirectProtocol, Trans
 from pysim.wire import Envelope, Message, WireError
 
 ClientId = int
+Deferred = tuple[Sequence[ClientId], Envelope, str]
+"""Deliveries that wait for the end of a service: to whom, what, and the way it came by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,15 @@ class Records(Protocol):
 
     def delivered(
         self, broker: BrokerId, client: ClientId, envelope: Envelope, time: int, way: str = ""
+    ) -> None: ...
+
+    def delivered_to_all(
+        self,
+        broker: BrokerId,
+        clients: Sequence[ClientId],
+        envelope: Envelope,
+        time: int,
+        way: str = "",
     ) -> None: ...
 
     def recorded(self, broker: BrokerId, name: str, value: float, time: int) -> None: ...
@@ -136,7 +147,7 @@ class World:
         self._life = 0
         self._guard = _unguarded
         self._link_control: LinkControl | None = None
-        self._deferred: list[tuple[ClientId, Envelope, str]] | None = None
+        self._deferred: list[Deferred] | None = None
 
     @property
     def now(self) -> float:
@@ -196,7 +207,16 @@ class World:
         if self._deferred is None:
             self._records.delivered(self.id, client, envelope, self._transport.now, way)
         else:
-            self._deferred.append((client, envelope, way))
+            self._deferred.append(((client,), envelope, way))
+
+    def deliver_to_all(
+        self, clients: Sequence[ClientId], envelope: Envelope, way: str = ""
+    ) -> None:
+        """Hand an event to several local clients at once, each of whom is there once."""
+        if self._deferred is None:
+            self._records.delivered_to_all(self.id, clients, envelope, self._transport.now, way)
+        else:
+            self._deferred.append((clients, envelope, way))
 
     def record(self, name: str, value: float) -> None:
         """Note a measurement of the agent's own in the run's results."""
@@ -207,14 +227,14 @@ class World:
             raise RuntimeError("agents cannot change the overlay of this network")
         return self._link_control
 
-    def _deliver_after(self, delay: int, deferred: list[tuple[ClientId, Envelope, str]]) -> None:
+    def _deliver_after(self, delay: int, deferred: list[Deferred]) -> None:
         """Make deliveries when the service ends that they came from, unless a crash ends it."""
         life = self._life
 
         def hand_over() -> None:
             if self._life == life:
                 for delivery in deferred:
-                    self.deliver(*delivery)
+                    self.deliver_to_all(*delivery)
 
         self._transport.schedule(delay, hand_over)
 

@@ -10,7 +10,7 @@ from pysim.wire import Message, message_type
 @message_type(231)
 class Wave(Message):
     text: str
-    numbers: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
 
 
 @register
@@ -28,7 +28,7 @@ class Mine(Broker):
             self.world.send(neighbor, Wave("hello", (number,)))
 
     def on_wave(self, sender, envelope):
-        self.world.record("waves", len(envelope.message.numbers))
+        self.world.record("waves", len(envelope.message.steps))
 
     def publish(self, client, event):
         self.on_event(self.world.id, event)

@@ -15,6 +15,7 @@ from pysim.experiments.plan import prepare
 from pysim.experiments.sweep import Campaign
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+ONE_TREE = {"topology.draw": [1]}  # trees on 1,715 hosts take a while to grow
 FIGURES = [
     pytest.param(family, figure, id=f"{family.name}/{figure.name}")
     for family in FAMILIES.values()
@@ -197,6 +198,46 @@ def test_the_engine_is_the_same_in_all_files_on_destinations() -> None:
         fixed, entries = services[name]["fixed"], services[name]["seconds"]["publication-entries"]
         assert 50 * fixed == pytest.approx(0.02)
         assert 50 * (fixed + 2000 * entries) == pytest.approx(0.63)
+
+
+def test_the_paper_on_popularity_is_complete() -> None:
+    names = set(FAMILIES["popsub"].figures)
+    figures = {f"fig3{letter}" for letter in "abcdefghijklmno"}
+    figures |= {f"fig4{letter}" for letter in "abcd"}
+    assert figures | {"bytes", "trees"} == names
+    assert {path.stem for path in (EXPERIMENTS / "popsub").glob("*.toml")} == names
+
+
+def test_runs_of_the_popularity_paper_have_its_size() -> None:
+    family = FAMILIES["popsub"]
+    for name, figure in family.figures.items():
+        if name == "bytes":
+            continue
+        whole = experiment(family, figure).experiment
+        workload: Any = whole.workload.parameters
+        assert (workload.publishers, workload.classes, workload.publishing) == (200, 20, 60)
+        assert workload.rate == (15 if name.startswith("fig4") else 10)
+        assert whole.duration - workload.publish_start - workload.publishing == 120
+        draws = whole.sweep.get("topology.draw", ())
+        assert whole.repeat == 5
+        assert len(draws) == (0 if name == "trees" else 5)
+
+
+@pytest.mark.parametrize("letters", ["3abc", "3defg", "3hijk", "3lmno", "4abcd"])
+@pytest.mark.parametrize("size", ["published", "quick"])
+def test_figures_on_popularity_share_runs(letters: str, size: str, tmp_path: Path) -> None:
+    family = FAMILIES["popsub"]
+    names = [f"fig{letters[0]}{letter}" for letter in letters[1:]]
+    configs = {name: experiment(family, family.figures[name]) for name in names}
+    if size == "quick":
+        configs = {name: quick(family.figures[name], each) for name, each in configs.items()}
+    configs = {
+        name: each.set({"repeat": 1}).set({"sweep": {**each.experiment.sweep, **ONE_TREE}})
+        for name, each in configs.items()
+    }
+    campaign = Campaign("popsub", configs, tmp_path)
+    assert len({tuple(sorted(campaign.members[name])) for name in names}) == 1
+    assert len(campaign.runs) == len(campaign.members[names[0]])
 
 
 def test_statements_have_keys_of_their_own() -> None:

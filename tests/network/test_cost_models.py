@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pysim.network.service import TableCost, TypeCost, WorkCost, cost_model
+from pysim.network.service import CapacityCost, TableCost, TypeCost, WorkCost, cost_model
 from pysim.wire import Envelope
 from pysim.wire.messages import Event, Flush
 
@@ -68,11 +68,62 @@ def test_work_that_has_no_price_is_free():
     assert WorkCost(0.5, {"entries": 1.0}).cost(Working(others=7), None) == 0.5
 
 
+def test_a_capacity_is_spent_on_publications_taken_up_wherever_they_go():
+    model = cost_model("capacity", capacity=10.0, factors=((1, 1.0), (4, 2.5)))
+    assert model is not None
+    assert model.cost(Working(matched=1, messages=7, direct=0), EVENT) == pytest.approx(0.1)
+    assert model.cost(Working(matched=1, messages=0, direct=3), None) == pytest.approx(0.1)
+    assert model.cost(Working(matched=0, messages=0, direct=0), FLUSH) == 0
+    batch = {"matched": 4, "messages": 0, "direct": 0, "batched-4": 5}
+    assert model.cost(Working(**batch), EVENT) == pytest.approx(0.25)
+
+
+def test_a_capacity_may_be_spent_on_receivers():
+    model = cost_model("capacity", capacity=10.0, unit="receiver", factors=((1, 1.0), (4, 2.5)))
+    assert model is not None
+    assert model.cost(Working(matched=1, messages=7, direct=2), EVENT) == pytest.approx(0.9)
+    batches = {"matched": 4, "messages": 0, "direct": 0, "batched-4": 2, "batched-2": 1}
+    assert model.cost(Working(**batches), EVENT) == pytest.approx(0.1 * (2 * 2.5 + 1.5))
+
+
+def test_a_batch_costs_what_the_table_says_and_larger_ones_are_several():
+    model = CapacityCost(factors=((1, 1.0), (2, 1.5), (6, 3.5)))
+    found = [model.of_batch(size) for size in (0, 1, 2, 4, 6, 7, 14)]
+    assert found == [0, 1, 1.5, 2.5, 3.5, 4.5, 8.5]
+
+
+def test_the_table_that_is_shipped_is_one_and_batches_are_worth_while():
+    model = CapacityCost()
+    costs = [model.of_batch(size) for size in range(1, 257)]
+    assert costs == sorted(costs)
+    assert all(model.of_batch(size) < size for size in range(2, 257))
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
+        ("capacity", {"capacity": 0.0}, "capacity(=0.0) should be more than 0 a second"),
+        (
+            "capacity",
+            {"factors": ((2, 1.0),)},
+            "factors should begin with 1.0 for a batch of 1",
+        ),
+        (
+            "capacity",
+            {"factors": ((1, 1.0), (4, 2.0), (4, 3.0))},
+            "factors: sizes should rise up to 65536, not to 4",
+        ),
+        (
+            "capacity",
+            {"factors": ((1, 1.0), (4, 2.0), (8, 1.5))},
+            "factors: a batch of 8 should not cost less than one of 4",
+        ),
         ("tabel", {}, 'unknown cost model "tabel"; did you mean "table"?'),
-        ("xyz", {}, 'unknown cost model "xyz"; known are "none", "type", "table", "work"'),
+        (
+            "xyz",
+            {},
+            'unknown cost model "xyz"; known are "none", "type", "table", "work", "capacity"',
+        ),
         (
             "type",
             {"second": {}},

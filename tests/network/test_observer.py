@@ -54,6 +54,32 @@ def test_a_publisher_gets_its_own_matching_events():
     assert statement(observer) == {"due": 1, "made": 1}
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3), st.booleans()), max_size=8),
+    st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=3),
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 1), st.lists(st.integers(0, 4), unique=True)),
+        max_size=8,
+    ),
+)
+def test_clients_are_judged_together_as_they_are_one_by_one(subscribed, bodies, came):
+    """Some were due the event and some were not, some had it before, and some do not exist."""
+    one_by_one, together = Observer(), Observer()
+    for observer in (one_by_one, together):
+        for broker, client, wants_a in subscribed:
+            observer.subscribed(broker, client, A if wants_a else B, 10)
+        for number, body in enumerate(bodies):
+            observer.published(3, 0, event(number, body), 20)
+    for number, (which, broker, clients) in enumerate(came):
+        arrived = event(which % len(bodies), bodies[which % len(bodies)])
+        together.delivered_to_all(broker, clients, arrived, 30 + number, "tree")
+        for client in clients:
+            one_by_one.delivered(broker, client, arrived, 30 + number, "tree")
+    assert together.statement() == one_by_one.statement()
+    assert list(together.deliveries) == list(one_by_one.deliveries)
+    assert together.missing() == one_by_one.missing()
+
+
 def test_a_delivery_that_was_due_is_made():
     observer = Observer()
     observer.subscribed(1, 0, A, 10)

@@ -20,6 +20,10 @@ class Notes:
     def delivered(self, broker, client, envelope, time, way=""):
         self.deliveries.append((broker, client, envelope.id, time, way))
 
+    def delivered_to_all(self, broker, clients, envelope, time, way=""):
+        for client in clients:
+            self.delivered(broker, client, envelope, time, way)
+
     def recorded(self, broker, name, value, time):
         self.values.append((broker, name, value, time))
 

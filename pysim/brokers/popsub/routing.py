@@ -160,10 +160,9 @@ class GainRouting(CoveringRouting):
 
     def deliver(self, found: Collection[Interest], event: Envelope, way: str) -> bool:
         """Deliver to each local client with a matching entry, once; whether there is any."""
-        clients = {client for interest in found for client in interest.clients}
-        deliver = self.world.deliver
-        for client in sorted(clients):
-            deliver(client, event, way)
+        clients = sorted({client for interest in found for client in interest.clients})
+        if clients:
+            self.world.deliver_to_all(clients, event, way)
         return bool(clients)
 
     def advertisement_of(self, event: Envelope, found: Collection[Interest]) -> MessageId | None:

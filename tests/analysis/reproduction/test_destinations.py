@@ -69,7 +69,10 @@ def imagined(config: Config, columns: set[str]) -> list[Numbers]:
         Numbers(
             dict(_leaves(plain(point.config.experiment))),
             1,
-            {name: 10.0 * number + place for place, name in enumerate(sorted(columns), start=1)},
+            {
+                **{name: 10.0 * number + place for place, name in enumerate(sorted(columns))},
+                "undelivered": 0.5,
+            },
             {
                 name: {0.0: 1.0, 5.0: 20.0 * number, 60.0: 1.0}
                 for name in ("hops", "lists of length", "lists up to length")
