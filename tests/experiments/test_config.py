@@ -154,8 +154,8 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
             ' did you mean "subscription-forwarding"?',
         ),
         (
-            {"protocol__name": "gossip"},
-            'protocol.name = "gossip" is not a known protocol; known are '
+            {"protocol__name": "rumours"},
+            'protocol.name = "rumours" is not a known protocol; known are '
             + ", ".join(f'"{name}"' for name in protocols()),
         ),
         (
