@@ -96,12 +96,15 @@ def test_of_two_copies_the_one_that_arrived_has_an_end() -> None:
         {**hop, "sequence": 2, "first_time": 22, "time": 23, "counted": True, "arrived": False},
         {**hop, "sequence": 2, "first_time": 24, "time": 25, "counted": False, "arrived": True},
         {**hop, "sequence": 2, "first_time": 26, "time": 27, "counted": False, "arrived": True},
+        {**hop, "sequence": 3, "first_time": 30, "time": 31, "counted": False, "arrived": True},
+        {**hop, "sequence": 3, "first_time": 40, "time": 41, "counted": True, "arrived": False},
     ]
     found = _matched(pd.DataFrame(rows))
     assert list(zip(found.departed, found.ended, strict=True)) == [
         (10, -1),
         (20, 25),
         (22, 27),
+        (40, -1),
         (50, 53),
     ]
 

@@ -21,6 +21,7 @@ MS = 1_000_000
 STEPS = [
     {"time": "1 s", "broker": 7, "subscribe": "price < 30"},
     {"time": "1.5 s", "broker": 4, "subscribe": 'title contains "<b>&"'},
+    {"time": "3.2 s", "broker": 7, "unsubscribe": "price < 30"},
     *({"time": f"{2 + n / 100} s", "broker": n % 3, "publish": {"price": n}} for n in range(40)),
 ]
 SETTINGS: dict[str, Any] = {
@@ -124,8 +125,9 @@ def test_the_same_run_is_the_same_page(directory: Path, tmp_path: Path) -> None:
 
 
 def test_it_plays_to_the_end_and_begins_again(page: Browser) -> None:
+    page.run("replay.setSpeed(1e6)")  # a millisecond a second: a quiet beginning must be skipped
     page.press(" ")
-    page.wait("return replay.playing && replay.time > 0.9e9")  # the quiet beginning is skipped
+    page.wait("return replay.playing && replay.time > 0.99e9")
     page.run("replay.setSpeed(5e9)")
     page.wait("return !replay.playing")
     assert page.run("return [replay.time, replay.frames.length > 3]") == [4000 * MS, True]
@@ -177,7 +179,9 @@ def test_a_type_that_is_hidden_is_not_under_way(page: Browser, moves: Moves) -> 
     time = busiest(moves)
     seek(page, time)
     names = list(moves.type_names.values())
-    assert re.findall(r"^(subscribe|event)", text(page, "#legend"), re.MULTILINE) == names
+    assert (
+        re.findall(r"^(subscribe|unsubscribe|event)", text(page, "#legend"), re.MULTILINE) == names
+    )
     there = under_way(moves, time).type.map(moves.type_names)
     assert (there == "event").any()
     page.run("document.getElementById(`type-${arguments[0]}`).click()", names.index("event"))
@@ -191,8 +195,11 @@ def test_a_type_that_is_hidden_is_not_under_way(page: Browser, moves: Moves) -> 
     assert text(page, "#now") == "0 under way"
 
 
-def test_a_click_on_a_broker_shows_its_table_and_its_queue(page: Browser, directory: Path) -> None:
-    run, time = FinishedRun(directory), 2.3e9
+@pytest.mark.parametrize(("time", "entries", "queued"), [(2.3e9, 2, True), (3.9e9, 1, False)])
+def test_a_click_on_a_broker_shows_its_table_and_its_queue(
+    page: Browser, directory: Path, time: float, entries: int, queued: bool
+) -> None:
+    run = FinishedRun(directory)
     tables, samples = run.table("tables"), run.table("brokers")
     seek(page, time)
     page.run(
@@ -222,12 +229,26 @@ def test_a_click_on_a_broker_shows_its_table_and_its_queue(page: Browser, direct
             for row in standing.itertuples()
         ]
         assert rows(page, "#routing-table")[1:] == expected
-        assert len(expected) >= 1
+        assert len(expected) == entries
         queue = samples[(samples.broker == broker) & (samples.name == "queue")]
         length = int(queue[queue.time <= time].value.iloc[-1])
         assert text(page, "#queue-length").startswith(f"{length} in it")
         lengths.add(length)
-    assert max(lengths) > 1
+    assert (max(lengths) > 1) == queued
+
+
+def test_a_message_goes_from_its_source_to_its_target(page: Browser, moves: Moves) -> None:
+    for row in moves.rows[:5].itertuples():
+        for time, broker in ((row.departed, row.source), (row.ended, row.target)):
+            distance = page.run(
+                "const [message, time, broker] = arguments, { scene } = replay;"
+                "const [x, y] = scene.position(message, time);"
+                "return Math.hypot(x - scene.x[broker], y - scene.y[broker])",
+                row.Index,
+                time,
+                broker,
+            )
+            assert distance < 5
 
 
 def test_a_click_on_a_message_shows_its_fields_and_its_bytes(page: Browser, moves: Moves) -> None:
@@ -317,6 +338,24 @@ def test_a_run_without_messages_shows_deliveries(tmp_path: Path, browser: Browse
     browser.run("replay.choose({ broker: 7 })")
     frame(browser)
     assert "It was not recorded" in text(browser, "#inspector")
+    assert browser.complaints() == []
+
+
+def test_a_run_in_which_nobody_sends_anything_can_be_watched(
+    tmp_path: Path, browser: Browser
+) -> None:
+    silent = make_run(
+        tmp_path,
+        network__backend="memory",
+        measure=["frames"],
+        protocol__name="event-forwarding",
+        workload={"kind": "script", "steps": [{**STEPS[0], "broker": 0}]},
+    )
+    browser.open(build_page(silent))
+    browser.run("replay.step(1); replay.step(-1); replay.showChart(true)")
+    assert text(browser, "#chart-problem") == "No message is under way then."
+    browser.run("replay.showChart(false); replay.setSpeed(5e9); replay.play()")
+    browser.wait("return !replay.playing")
     assert browser.complaints() == []
 
 
