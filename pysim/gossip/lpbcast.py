@@ -188,6 +188,12 @@ class Lpbcast:
         self._gossip(leaving=True)
         self._news.clear()
 
+    def delivered_after(self, number: int) -> Iterator[tuple[int, bytes]]:
+        """What was delivered of later numbers, as far as it is still here: the newest is."""
+        for later in self.delivered.within(number + 1, self.delivered.highest):
+            if later in self._cache:
+                yield later, self._cache[later]
+
     def is_wanted(self, number: int) -> bool:
         open_from = self.wanted_from
         return number in self.wanted or (open_from is not None and number >= open_from)

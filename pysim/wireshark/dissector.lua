@@ -314,8 +314,12 @@ local function compared(a, b)
             at = at + 1
         end
         return (a.text:byte(at) or -1) - (b.text:byte(at) or -1)
-    elseif a.number ~= b.number or not a.high or not b.high then
-        return a.number < b.number and -1 or a.number > b.number and 1 or 0
+    elseif a.number ~= b.number then
+        return a.number < b.number and -1 or 1
+    elseif a.tag ~= b.tag then -- the float is 2^63, and the integer only rounds to it
+        return a.tag == "int" and -1 or 1
+    elseif not a.high or not b.high then
+        return 0
     end
     return a.high ~= b.high and a.high - b.high or a.low - b.low
 end

@@ -135,7 +135,7 @@ def test_a_table_of_the_pruning_paper_from_its_runs_to_its_page(folder: Path) ->
         ("reconfiguration/fig140", 'reconfiguration has no figure "fig140"; did you mean "fig14"?'),
         ("reconfigurations/all",
          '"reconfigurations" is no family of figures; did you mean "reconfiguration"?'),
-        ("pubsub", '"pubsub" is no family of figures; known are "reconfiguration"'),
+        ("nonsense", '"nonsense" is no family of figures; known are "reconfiguration"'),
         ("reconfiguration", 'reconfiguration has no figure ""; known are "fig12"'),
     ],
 )  # fmt: skip

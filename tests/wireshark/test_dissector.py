@@ -98,6 +98,17 @@ def is_as_written(frame: bytes) -> bool:
     return envelope.with_body(envelope.message).frame[16:] == frame[16:]
 
 
+def test_a_range_between_the_greatest_integer_and_a_float_is_not_empty(tmp_path: Path) -> None:
+    """As floats both ends are 2^63."""
+    frames = [
+        Envelope.seal(Subscribe(parse(f"a in {bounds}")), 1, 2).frame
+        for bounds in (f"({2**63 - 1}, {2.0**63}]", f"[{2**63 - 1}, {2.0**63})")
+    ]
+    capture = captures.write(tmp_path / "ends.pcap", captures.udp(frames))
+    assert theirs(capture) == [ours(frame) for frame in frames]
+    assert {reading["verdict"] for reading in map(ours, frames)} == {"read"}
+
+
 NAN, INFINITY = float("nan"), float("inf")
 ON_THE_BORDER: dict[type[Message], list[object]] = {
     Subscribe: [

@@ -24,6 +24,7 @@ from pysim.workloads import (
     Recorded,
     Script,
     Setting,
+    Stock,
     Workflow,
     Workload,
     WorkloadError,
@@ -61,6 +62,7 @@ def test_the_registry_knows_every_kind() -> None:
         "popularity": Popularity,
         "recorded": Recorded,
         "script": Script,
+        "stock": Stock,
         "workflow": Workflow,
     }
 

@@ -12,6 +12,8 @@ settles:
   then sees to it that nothing is missing. Back to the tree it fetches what it misses up to g, and
   leaves; if gossip comes back before, it stays. A broker whose last local subscription to A goes,
   leaves.
+- Gossip may overtake the SWITCH to the tree. What it brought of numbers beyond that SWITCH, the
+  tree brings again: it is remembered until then, and not delivered twice.
 - Only the brokers of publisher and subscribers are in a group. A publication is numbered if it is
   for some unpopular link, and given to the group once, for however many links.
 - The publisher's broker keeps the publications that a link's current or last interval has, and
@@ -25,11 +27,12 @@ settles:
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, ClassVar, Literal, cast
 
 from pysim.brokers.covering.tables import Entry
 from pysim.brokers.popsub.gains import GainEntry
+from pysim.brokers.popsub.interests import Interest
 from pysim.brokers.popsub.order import GossipInterval, Order
 from pysim.brokers.popsub.popularity import CAPACITY, EVALUATION, PHI, Capacity, Evaluation, Phi
 from pysim.brokers.popsub.routing import Publication
@@ -137,6 +140,8 @@ class Gossiping(Switching):
         self.settings = GossipSettings(view, fanout, interval)
         self.published: dict[MessageId, PublisherGroup] = {}
         self.memberships: dict[MessageId, Membership] = {}
+        self._ahead: dict[MessageId, MessageId] = {}
+        """Publications that gossip delivered and the tree will bring, with their advertisements."""
         self.counters.update(dict.fromkeys(COUNTERS, 0))
 
     # Algorithm 4: the publisher's broker
@@ -195,6 +200,11 @@ class Gossiping(Switching):
 
     # Algorithm 5: subscribers' brokers
 
+    def deliver(self, found: Collection[Interest], event: Envelope, way: str) -> bool:
+        if way == "tree" and self._ahead.pop(event.id, None) is not None:
+            return any(interest.clients for interest in found)
+        return super().deliver(found, event, way)
+
     def switched(self, switch: Switch) -> None:
         membership = self._membership(switch.advertisement)
         gossip = membership.gossip
@@ -211,16 +221,27 @@ class Gossiping(Switching):
             gossip.join(switch.number, switch.view)
         elif switch.mode == "tree" and switch.epoch > membership.epoch:
             membership.epoch = switch.epoch
-            if membership.intervals and gossip.wanted_from is not None:
-                membership.intervals[-1].last = switch.number
+            if gossip.wanted_from is not None:
+                self._end_interval(membership, switch)
             gossip.stop_wanting(switch.number)
         self._settle(membership)
+
+    def _end_interval(self, membership: Membership, switch: Switch) -> None:
+        """Up to this number gossip has to bring all; what it has brought beyond, was too early."""
+        came = dict(membership.gossip.delivered_after(switch.number))
+        if membership.intervals:
+            interval = membership.intervals[-1]
+            interval.last = switch.number
+            came = {number: frame for number, frame in came.items() if interval.is_released(number)}
+        for frame in came.values():
+            self._ahead[Envelope.open(frame).id] = switch.advertisement
 
     def unwanted(self, advertisement: MessageId) -> None:
         membership = self.memberships.get(advertisement)
         if membership is not None and membership.gossip.is_active:
             membership.gossip.leave()
             membership.intervals.clear()
+        self._ahead = {id: of for id, of in self._ahead.items() if of != advertisement}
         if self.inboxes is not None:
             self.inboxes.clear(advertisement)
 

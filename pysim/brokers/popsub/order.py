@@ -51,6 +51,10 @@ class GossipInterval:
         """Whether all of it was released."""
         return self.last is not None and self._next > self.last
 
+    def is_released(self, number: int) -> bool:
+        """Whether that number's turn has been."""
+        return number < self._next
+
     def add(self, number: int, deliver: Deliver) -> None:
         self._came[number] = deliver
 

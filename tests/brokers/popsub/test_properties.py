@@ -38,9 +38,8 @@ ORDERED = [
 VARIANTS = [DIRECT, BATCHING, GOSSIPING, SLOW_GOSSIP, *ORDERED]
 
 phis = st.sampled_from((0.01, 0.1, 0.3, 0.5, 1.0))
-costs = st.sampled_from(
-    (None, TypeCost(0.0007), TypeCost(0.0003, {"switch": 0.01, "event": 0.002}))
-)
+SLOW_SWITCHES = TypeCost(0.0003, {"switch": 0.01, "event": 0.002})
+costs = st.sampled_from((None, TypeCost(0.0007), SLOW_SWITCHES))
 RUSH = (0, 1, 3, 10, 40)
 """Milliseconds between publications."""
 
@@ -80,6 +79,16 @@ def test_publications_during_changes_of_way_come_once(protocol, options, author,
 @given(authors(), phis, costs)
 def test_others_who_come_and_go_cost_nobody_a_delivery(protocol, options, author, phi, cost):
     """Who had subscribed before gets all; nobody gets anything twice or unasked."""
+    check_those_who_stay(protocol, options, author, phi, cost)
+
+
+@pytest.mark.parametrize(("protocol", "options"), [GOSSIPING, *ORDERED])
+def test_gossip_that_overtakes_the_switch_to_the_tree_delivers_nothing_twice(protocol, options):
+    """Found by the property above: other links gossip what this one's tree brings."""
+    check_those_who_stay(protocol, options, (Author(0xEA0BC4, 9), 10), 0.01, SLOW_SWITCHES)
+
+
+def check_those_who_stay(protocol, options, author, phi, cost):
     writer, steps = author
     stage.write(writer, 8, (SETTLED,), "aass")
     writer.wait(SETTLED)
