@@ -12,8 +12,9 @@ settles:
   then sees to it that nothing is missing. Back to the tree it fetches what it misses up to g, and
   leaves; if gossip comes back before, it stays. A broker whose last local subscription to A goes,
   leaves.
-- Gossip may overtake the SWITCH to the tree. What it brought of numbers beyond that SWITCH, the
-  tree brings again: it is remembered until then, and not delivered twice.
+- Gossip may overtake a SWITCH. What it brought of numbers beyond the SWITCH to the tree, the tree
+  brings again, unless the next SWITCH says that gossip had to bring it: it is remembered until
+  then, and not delivered twice.
 - Only the brokers of publisher and subscribers are in a group. A publication is numbered if it is
   for some unpopular link, and given to the group once, for however many links.
 - The publisher's broker keeps the publications that a link's current or last interval has, and
@@ -27,13 +28,13 @@ settles:
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import Annotated, ClassVar, Literal, cast
 
 from pysim.brokers.covering.tables import Entry
 from pysim.brokers.popsub.gains import GainEntry
 from pysim.brokers.popsub.interests import Interest
-from pysim.brokers.popsub.order import GossipInterval, Order
+from pysim.brokers.popsub.order import Deliver, GossipInterval, Order
 from pysim.brokers.popsub.popularity import CAPACITY, EVALUATION, PHI, Capacity, Evaluation, Phi
 from pysim.brokers.popsub.routing import Publication
 from pysim.brokers.popsub.switching import Switching
@@ -104,6 +105,28 @@ class Membership:
         self.epoch = 0
         self.intervals: list[GossipInterval] = []
         """Where order is kept, those that are not complete."""
+        self._held_back: dict[int, Deliver] = {}
+        """Where order is kept, what came of numbers beyond the last interval."""
+
+    def begin(self, first: int, early: Set[int]) -> GossipInterval:
+        """Keep order in an interval from now on; of the `early` numbers all is done."""
+        interval = GossipInterval(self.gossip, first, early)
+        for number, deliver in self._held_back.items():
+            if number >= first:
+                interval.add(number, deliver)
+        self._held_back = {}
+        self.intervals.append(interval)
+        return interval
+
+    def end(self, last: int) -> Set[int]:
+        """End the interval; the numbers beyond it that came and were not delivered."""
+        self._held_back = self.intervals[-1].end(last)
+        return self._held_back.keys()
+
+    def forget(self) -> None:
+        """Nothing has to be kept in order any more."""
+        self.intervals.clear()
+        self._held_back = {}
 
     def interval_of(self, number: int) -> GossipInterval | None:
         """The interval that a number belongs to, where order is kept."""
@@ -140,8 +163,8 @@ class Gossiping(Switching):
         self.settings = GossipSettings(view, fanout, interval)
         self.published: dict[MessageId, PublisherGroup] = {}
         self.memberships: dict[MessageId, Membership] = {}
-        self._ahead: dict[MessageId, MessageId] = {}
-        """Publications that gossip delivered and the tree will bring, with their advertisements."""
+        self._ahead: dict[MessageId, tuple[MessageId, int]] = {}
+        """Publications that gossip delivered before it had to: advertisements and numbers."""
         self.counters.update(dict.fromkeys(COUNTERS, 0))
 
     # Algorithm 4: the publisher's broker
@@ -214,9 +237,9 @@ class Gossiping(Switching):
             membership.epoch = switch.epoch
         elif switch.mode == "gossip":
             membership.epoch = switch.epoch
+            early = self._take_early(switch)
             if self.inboxes is not None:
-                interval = GossipInterval(gossip, switch.number)
-                membership.intervals.append(interval)
+                interval = membership.begin(switch.number, early)
                 self.inboxes.begin(switch.advertisement, interval)
             gossip.join(switch.number, switch.view)
         elif switch.mode == "tree" and switch.epoch > membership.epoch:
@@ -227,21 +250,31 @@ class Gossiping(Switching):
         self._settle(membership)
 
     def _end_interval(self, membership: Membership, switch: Switch) -> None:
-        """Up to this number gossip has to bring all; what it has brought beyond, was too early."""
+        """Up to this number gossip has to bring all; what it delivered beyond, was too early."""
         came = dict(membership.gossip.delivered_after(switch.number))
         if membership.intervals:
-            interval = membership.intervals[-1]
-            interval.last = switch.number
-            came = {number: frame for number, frame in came.items() if interval.is_released(number)}
-        for frame in came.values():
-            self._ahead[Envelope.open(frame).id] = switch.advertisement
+            held_back = membership.end(switch.number)
+            came = {number: frame for number, frame in came.items() if number not in held_back}
+        for number, frame in came.items():
+            self._ahead[Envelope.open(frame).id] = switch.advertisement, number
+
+    def _take_early(self, switch: Switch) -> set[int]:
+        """The numbers that were delivered too early and are in the interval that begins now."""
+        early = {
+            id: number
+            for id, (advertisement, number) in self._ahead.items()
+            if advertisement == switch.advertisement and number >= switch.number
+        }
+        for id in early:
+            del self._ahead[id]
+        return set(early.values())
 
     def unwanted(self, advertisement: MessageId) -> None:
         membership = self.memberships.get(advertisement)
         if membership is not None and membership.gossip.is_active:
             membership.gossip.leave()
-            membership.intervals.clear()
-        self._ahead = {id: of for id, of in self._ahead.items() if of != advertisement}
+            membership.forget()
+        self._ahead = {id: of for id, of in self._ahead.items() if of[0] != advertisement}
         if self.inboxes is not None:
             self.inboxes.clear(advertisement)
 

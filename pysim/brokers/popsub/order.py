@@ -10,7 +10,7 @@ behind it waits.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Annotated, Protocol
 
 from pysim.gossip import Lpbcast
@@ -33,10 +33,14 @@ class Interval(Protocol):
 
 
 class GossipInterval:
-    """The numbers that a group has to bring, from `first` on to `last`, once that is known."""
+    """The numbers that a group has to bring, from `first` on to `last`, once that is known.
 
-    def __init__(self, gossip: Lpbcast, first: int) -> None:
+    Of the `early` ones all was done before it began.
+    """
+
+    def __init__(self, gossip: Lpbcast, first: int, early: Set[int] = frozenset()) -> None:
         self.first = first
+        self._early = early
         self.last: int | None = None
         self._gossip = gossip
         self._next = first
@@ -51,9 +55,13 @@ class GossipInterval:
         """Whether all of it was released."""
         return self.last is not None and self._next > self.last
 
-    def is_released(self, number: int) -> bool:
-        """Whether that number's turn has been."""
-        return number < self._next
+    def end(self, last: int) -> dict[int, Deliver]:
+        """Let `last` be the last number; what came of later ones and was not released."""
+        self.last = last
+        beyond = {number: self._came[number] for number in self._came if number > last}
+        for number in beyond:
+            del self._came[number]
+        return beyond
 
     def add(self, number: int, deliver: Deliver) -> None:
         self._came[number] = deliver
@@ -63,7 +71,7 @@ class GossipInterval:
             deliver = self._came.pop(self._next, None)
             if deliver is not None:
                 deliver()
-            elif self._next not in self._gossip.lost:
+            elif self._next not in self._gossip.lost and self._next not in self._early:
                 return False
             self._next += 1
         return True
