@@ -14,6 +14,7 @@ from pysim.cli import main
 from tests.brokers.conftest import nothing_loaded as nothing_loaded
 from tests.brokers.thirdparty import MINE
 from tests.experiments.files import SMALL
+from tests.wireshark.reading import require_tshark
 
 pytestmark = pytest.mark.usefixtures("nothing_loaded")
 
@@ -149,7 +150,6 @@ def test_a_sweep_brings_the_source_to_its_workers_and_notices_when_it_changes(
     assert "protocol.file was" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not shutil.which("tshark"), reason="needs tshark")
 def test_wireshark_reads_its_messages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["run", "mine.toml", "--quiet", "--out", "out", "--set", "network.backend=ns3"]) == 0
@@ -160,7 +160,7 @@ def test_wireshark_reads_its_messages(folder: Path, capsys: pytest.CaptureFixtur
     lua, fields = f"lua_script:{folder / 'pysim.lua'}", ["-e", "pysim.text", "-e", "pysim.steps"]
     wanted = ["-Y", 'pysim.type == "wave"', "-T", "fields", *fields]
     read = subprocess.run(
-        ["tshark", "-X", lua, "-r", "out/captures/b0-b1.pcap", *wanted],
+        [require_tshark(), "-X", lua, "-r", "out/captures/b0-b1.pcap", *wanted],
         capture_output=True,
         text=True,
         check=True,
