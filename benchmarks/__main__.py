@@ -8,6 +8,7 @@ machine disturbs all alike and little.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -229,9 +230,12 @@ def main() -> None:
         "--only", choices=PARTS, nargs="+", help="these parts; other rows stay as they are"
     )
     chosen = parser.parse_args()
+    parts = chosen.only or PARTS
+    if "captures" in parts and not shutil.which("tshark"):  # its bar would be missing, unseen
+        parser.error("captures are compared with tshark, which is not installed")
     few = min(chosen.rounds, 3)  # a round of these takes minutes, and is steadier
     rows = {row.name: row for row in (kept() if chosen.only else ())}
-    for name in chosen.only or PARTS:
+    for name in parts:
         turns = few if name in ("captures", "analysis") else chosen.rounds
         rows |= {row.name: row for row in PARTS[name](turns)}
     write(list(rows.values()))

@@ -12,7 +12,6 @@ counts, since Java compiles what is hot while it works. The first reading is tol
 import argparse
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -216,8 +215,7 @@ def rows(rounds: int) -> Iterable[Row]:
 
 
 def _compare(path: Path, rounds: int) -> Iterable[Row]:
-    readers = [name for name in READERS if name != "tshark" or shutil.which(name)]
-    cases = [(name, 1) for name in readers] + [("spark", 2)]
+    cases = [(name, 1) for name in READERS] + [("spark", 2)]
     best: dict[tuple[str, int], dict[str, float]] = {}
     for number in range(rounds):
         for case in cases:
@@ -225,7 +223,7 @@ def _compare(path: Path, rounds: int) -> Iterable[Row]:
             result = _measure(*case, path)
             assert result["packets"] == (SCAPY_PACKETS if case[0] == "scapy" else PACKETS), case
             best[case] = _calmer(best.get(case, result), result)
-    yield from _verdict({name: best[name, 1] for name in readers}, best["spark", 2])
+    yield from _verdict({name: best[name, 1] for name in READERS}, best["spark", 2])
 
 
 def _measure(reader: str, cores: int, path: Path) -> dict[str, float]:
@@ -245,8 +243,7 @@ def _verdict(one_core: dict[str, dict[str, float]], two: dict[str, float]) -> It
     unit = "packets per CPU second"
     note = {"scapy": f" (the first {SCAPY_PACKETS:,} packets)", "tshark": " (-T fields)"}
     for name in ("dpkt", "tshark", "scapy"):
-        if name in speeds:
-            yield Row(f"captures: {name}{note.get(name, '')}", speeds[name], unit)
+        yield Row(f"captures: {name}{note.get(name, '')}", speeds[name], unit)
     yield Row("captures: into Arrow rows", speeds["arrow"], unit)
     yield Row("captures: through Spark, all columns", speeds["spark"], unit)
     yield Row("captures: through Spark, first reading", one_core["spark"]["first"], unit)
@@ -254,9 +251,8 @@ def _verdict(one_core: dict[str, dict[str, float]], two: dict[str, float]) -> It
         "captures: into Arrow rows against dpkt", speeds["arrow"] / speeds["dpkt"], "x", 20
     )
     yield at_least("captures: through Spark against dpkt", speeds["spark"] / speeds["dpkt"], "x", 5)
-    if "tshark" in speeds:
-        ratio = speeds["spark"] / speeds["tshark"]
-        yield at_least("captures: through Spark against tshark", ratio, "x", 10)
+    ratio = speeds["spark"] / speeds["tshark"]
+    yield at_least("captures: through Spark against tshark", ratio, "x", 10)
     ratio = one_core["spark"]["wall"] / two["wall"]
     yield at_least("captures: Spark on two cores against one", ratio, "x", 1.6)
 

@@ -7,6 +7,7 @@ import hashlib
 import platform
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -173,10 +174,14 @@ def versions() -> dict[str, str]:
     return {
         "pysim": __version__,
         "python": platform.python_version(),
-        "ns3": version("ns3"),
-        "msgspec": version("msgspec"),
-        "networkx": version("networkx"),
+        **{package: _installed(package) for package in ("ns3", "msgspec", "networkx")},
     }
+
+
+@cache
+def _installed(package: str) -> str:
+    """A package's version; a campaign asks for it once for each of its thousands of runs."""
+    return version(package)
 
 
 def _sha256(path: Path) -> str:

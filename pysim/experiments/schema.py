@@ -7,6 +7,7 @@ A field's type, default and description, written once in a struct, are its valid
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from inspect import signature
 from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar, get_type_hints
 
@@ -226,6 +227,7 @@ def _in_plain_words(text: str) -> str:
     return f"expected {plain}{text[expected.end() :]}"
 
 
+@cache
 def _fields(type: Any) -> tuple[inspect.Field, ...]:
     info = inspect.type_info(type)
     assert isinstance(info, inspect.StructType)
