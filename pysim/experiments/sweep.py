@@ -203,9 +203,13 @@ class Campaign(Sweep):
         self._experiment = name
         self._open(root)
         self.members: dict[str, list[str]] = {key: [] for key in configs}
+        planned: dict[tuple[Path, str], Run] = {}
         for key, config in configs.items():
             for point in expand(config):
-                run = _addressed(_planned(point, root))
+                asked = config.folder, _asked_for(point.config.experiment)
+                if asked not in planned:  # figures share most of what they ask for
+                    planned[asked] = _addressed(_planned(point, root))
+                run = planned[asked]
                 self.members[key].append(run.name)
                 if run.name not in self.runs:
                     self._add(run)
@@ -220,6 +224,11 @@ class Campaign(Sweep):
             total=len(self.runs),
             runs=[run.row() for run in self.of("complete", "failed")],
         )
+
+
+def _asked_for(experiment: Experiment) -> str:
+    """What tells experiments of one folder apart as far as results go, before any is planned."""
+    return json.dumps({**plain(experiment), **dict.fromkeys(_NO_RESULT_DEPENDS_ON)})
 
 
 def _addressed(run: Run) -> Run:
