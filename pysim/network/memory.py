@@ -33,8 +33,10 @@ Latency = Callable[[BrokerId, BrokerId], float | None]
 
 _Channel = Literal["link", "tcp", "udp"]
 _Task = Callable[[], None]
+_Way = tuple[int, float]
 
 _EVENTS_PER_PROGRESS = 4096
+_TIMINGS = 1 << 16
 _pack_timing = struct.Struct(">QIII").pack
 
 
@@ -53,30 +55,6 @@ class _Tally:
     unserved_bytes: int = 0
 
 
-class _Frame:
-    """A frame under way; its carrier knows it as long as it can still arrive."""
-
-    __slots__ = ("carrier", "channel", "data", "number", "source", "tally", "target")
-
-    def __init__(
-        self,
-        source: BrokerId,
-        target: BrokerId,
-        channel: _Channel,
-        data: bytes,
-        tally: _Tally,
-        carrier: "_Link | _Station",
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.channel = channel
-        self.data = data
-        self.tally = tally
-        self.carrier = carrier
-        self.number: int | None = None
-        """Its number in the log, if it has left and there is one."""
-
-
 @dataclass(slots=True, eq=False)
 class _Link:
     """One incarnation of an overlay link; `up` are the ends that have heard of it."""
@@ -85,10 +63,39 @@ class _Link:
     delay: int
     loss: float
     up: set[BrokerId] = field(default_factory=set)
-    flying: set[_Frame] = field(default_factory=set)
 
     def other(self, end: BrokerId) -> BrokerId:
         return self.ends[1] if end == self.ends[0] else self.ends[0]
+
+
+class _Lane:
+    """One direction between two brokers: of a link, or off the overlay, where `link` is None."""
+
+    __slots__ = ("channel", "link", "source", "tallies", "target")
+
+    def __init__(
+        self, source: "_Station", target: "_Station", channel: _Channel, link: _Link | None = None
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.channel = channel
+        self.link = link
+        self.tallies: dict[int, _Tally] = {}
+        """By type code."""
+
+
+class _Frame:
+    """A frame from when it is handed in until it is handed over, or lost."""
+
+    __slots__ = ("data", "is_lost", "lane", "number", "tally")
+
+    def __init__(self, lane: _Lane, data: bytes, tally: _Tally) -> None:
+        self.lane = lane
+        self.data = data
+        self.tally = tally
+        self.is_lost = False
+        self.number: int | None = None
+        """Its number in the log, if it has left and there is one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -105,8 +112,6 @@ class _Station:
     alive: bool = True
     life: int = 0
     links: dict[BrokerId, _Link] = field(default_factory=dict)
-    flying: set[_Frame] = field(default_factory=set)
-    """Frames that are under way to this broker off the overlay."""
     connections: dict[BrokerId, int] = field(default_factory=dict)
     """Off-overlay TCP connections to other brokers: when the last frame on each arrives."""
     queue: deque[tuple[int, _Frame | _Task]] = field(default_factory=deque)
@@ -141,14 +146,18 @@ class MemoryTransport:
         self._agenda: list[tuple[int, int, Callable[[Any], None], Any]] = []
         self._timers: dict[int, _Task] = {}
         self._stations: dict[BrokerId, _Station] = {}
+        self._lanes: dict[tuple[BrokerId, BrokerId, _Channel], _Lane] = {}
+        """That of a link is here from when its source hears of the link until the link goes."""
         self._tallies: dict[tuple[BrokerId, BrokerId, _Channel, int], _Tally] = {}
-        self._ways: dict[BrokerId, dict[BrokerId, tuple[int, float]]] = {}
-        """Shortest ways from a broker, as delay and chance of survival; void on any change."""
+        self._ways: dict[BrokerId, dict[BrokerId, _Way | None]] = {}
+        """Ways from a broker, as delay and chance of survival; void on any change of a link."""
         self._latency = latency
         self._loss = loss
         self._log = log
         self._datagrams = Streams(seed).stream("network", "datagrams")
         self._timing = hashlib.blake2b(digest_size=16)
+        self._timings = bytearray()
+        """What is not in the digest yet: many at a time take a fraction of what each one does."""
         self._malformed_frames = 0
 
     @property
@@ -217,28 +226,33 @@ class MemoryTransport:
         return plain_outlet(self.send, broker, originate, books)
 
     def send(self, source: BrokerId, target: BrokerId, frame: bytes) -> None:
-        station = self._station(source)
-        link = station.links.get(target)
-        if link is None or source not in link.up:
+        lane = self._lanes.get((source, target, "link"))
+        if lane is None:
+            self._station(source)
             raise ValueError(f"broker {source} has no link to broker {target}")
-        self._accept(station, target, "link", frame, link)
+        self._accept(lane, frame)
 
     def send_direct(
         self, source: BrokerId, target: BrokerId, frame: bytes, protocol: DirectProtocol
     ) -> None:
         if source == target:
             raise ValueError(f"broker {source} cannot send a direct message to itself")
-        station = self._station(source)
-        self._accept(station, target, protocol, frame, self._station(target))
+        lane = self._lanes.get((source, target, protocol))
+        if lane is None:
+            lane = _Lane(self._station(source), self._station(target), protocol)
+            self._lanes[source, target, protocol] = lane
+        self._accept(lane, frame)
 
     def submit(self, broker: BrokerId, task: Callable[[], None]) -> None:
         station = self._station(broker)
         if not station.alive:
             raise ValueError(f"broker {broker} is down and takes no work")
-        if station.service:
-            self._enqueue(station, task)
-        else:
+        if not station.service:
             station.host.work(task)
+        elif station.busy_since is None:
+            self._serve(station, task)
+        else:
+            self._enqueue(station, task)
 
     # Time
 
@@ -304,12 +318,14 @@ class MemoryTransport:
         ]
 
     def timing_fingerprint(self) -> str:
+        self._digest_timings()
         return self._timing.hexdigest()
 
     def close(self) -> None:
         self._agenda.clear()
         self._timers.clear()
         self._stations.clear()
+        self._lanes.clear()
 
     # The agenda
 
@@ -356,21 +372,23 @@ class MemoryTransport:
         neighbor = link.other(end)
         if station.links.get(neighbor) is link:
             link.up.add(end)
+            self._lanes[end, neighbor, "link"] = _Lane(
+                station, self._stations[neighbor], "link", link
+            )
             station.host.link_up(neighbor)
 
     def _remove_link(self, link: _Link) -> _Link:
         """Take a link off both ends, with all that was in flight or not yet served from it."""
-        for frame in link.flying:
-            self._lose(frame)
-        link.flying.clear()
+        self._lose_where(lambda lane: lane.link is link)
         for end in link.ends:
             station = self._stations[end]
             del station.links[link.other(end)]
+            self._lanes.pop((end, link.other(end), "link"), None)
             if station.queue:
                 station.queue = deque(
                     (time, item)
                     for time, item in station.queue
-                    if not (isinstance(item, _Frame) and item.carrier is link)
+                    if not (isinstance(item, _Frame) and item.lane.link is link)
                 )
         self._ways.clear()
         return link
@@ -387,61 +405,58 @@ class MemoryTransport:
         station.life += 1
         station.queue.clear()
         for frame in station.held:
-            self._lose_if_flying(frame)
-        station.held.clear()
-        for frame in station.flying:
             self._lose(frame)
-        station.flying.clear()
+        station.held.clear()
+        self._lose_where(lambda lane: lane.link is None and lane.target is station)
         station.connections.clear()
         for other in self._stations.values():
             other.connections.pop(station.broker, None)
 
     # The way of a frame
 
-    def _accept(
-        self,
-        station: _Station,
-        target: BrokerId,
-        channel: _Channel,
-        data: bytes,
-        carrier: _Link | _Station,
-    ) -> None:
-        key = (station.broker, target, channel, type_code(data))
-        tally = self._tallies.get(key)
+    def _accept(self, lane: _Lane, data: bytes) -> None:
+        code = type_code(data)
+        tally = lane.tallies.get(code)
         if tally is None:
-            tally = self._tallies[key] = _Tally()
+            tally = lane.tallies[code] = self._tally(lane, code)
         tally.sent += 1
         tally.sent_bytes += len(data)
         tally.flying += 1
-        frame = _Frame(station.broker, target, channel, data, tally, carrier)
-        carrier.flying.add(frame)
+        frame = _Frame(lane, data, tally)
+        station = lane.source
         if station.busy_since is None:
             self._depart(frame)
         else:
             station.held.append(frame)
 
-    def _depart(self, frame: _Frame) -> None:
-        if self._log is not None:
-            frame.number = self._log.departed(
-                frame.source, frame.target, frame.channel, self._now, frame.data
-            )
-        carrier = frame.carrier
-        if isinstance(carrier, _Link):
-            self._push(carrier.delay, self._arrive, frame)
-        else:
-            self._depart_directly(frame, carrier)
+    def _tally(self, lane: _Lane, code: int) -> _Tally:
+        """What all lanes between two brokers have counted, those of links that are gone too."""
+        key = (lane.source.broker, lane.target.broker, lane.channel, code)
+        return self._tallies.setdefault(key, _Tally())
 
-    def _depart_directly(self, frame: _Frame, target: _Station) -> None:
-        way = self._way(frame.source, frame.target) if target.alive else None
+    def _depart(self, frame: _Frame) -> None:
+        lane = frame.lane
+        if self._log is not None:
+            source, target = lane.source.broker, lane.target.broker
+            frame.number = self._log.departed(
+                source, target, lane.channel, self._now, frame.data
+            )
+        if lane.link is not None:
+            self._push(lane.link.delay, self._arrive, frame)
+        else:
+            self._depart_directly(frame, lane)
+
+    def _depart_directly(self, frame: _Frame, lane: _Lane) -> None:
+        source, target = lane.source, lane.target
+        way = self._way(source.broker, target.broker) if target.alive else None
         if way is None:
-            self._lose_if_flying(frame)
+            self._lose(frame)
             return
         delay, survival = way
-        if frame.channel == "tcp":
-            arrival = self._connection_arrival(self._stations[frame.source], frame.target, delay)
+        if lane.channel == "tcp":
+            arrival = self._connection_arrival(source, target.broker, delay)
             self._push(arrival - self._now, self._arrive, frame)
         elif survival < 1.0 and self._datagrams.random() >= survival:
-            target.flying.discard(frame)
             frame.tally.flying -= 1
             frame.tally.lost_packet += 1
             self._note_loss(frame)
@@ -458,62 +473,77 @@ class MemoryTransport:
         return arrival
 
     def _arrive(self, frame: _Frame) -> None:
-        flying = frame.carrier.flying
-        if frame not in flying:
+        if frame.is_lost:
             return
-        flying.remove(frame)
         if self._log is not None and frame.number is not None:
             self._log.arrived(frame.number, self._now)
         tally = frame.tally
         tally.flying -= 1
         tally.received += 1
         tally.received_bytes += len(frame.data)
-        station = self._stations[frame.target]
-        if station.service:
+        station = frame.lane.target
+        if not station.service:
+            self._hand_over(frame)
+        elif station.busy_since is None:
+            self._serve(station, frame)
+        else:
             tally.unserved += 1
             tally.unserved_bytes += len(frame.data)
             self._enqueue(station, frame)
-        else:
-            self._hand_over(station, frame)
 
-    def _hand_over(self, station: _Station, frame: _Frame) -> int | None:
-        data = frame.data
-        self._timing.update(_pack_timing(self._now, frame.source, frame.target, len(data)))
-        return station.host.frame_arrived(frame.source, data)
+    def _hand_over(self, frame: _Frame) -> int | None:
+        lane, data = frame.lane, frame.data
+        source, target = lane.source.broker, lane.target
+        self._timings += _pack_timing(self._now, source, target.broker, len(data))
+        if len(self._timings) >= _TIMINGS:
+            self._digest_timings()
+        return target.host.frame_arrived(source, data)
+
+    def _digest_timings(self) -> None:
+        self._timing.update(self._timings)
+        self._timings.clear()
 
     def _lose(self, frame: _Frame) -> None:
-        frame.tally.flying -= 1
-        frame.tally.lost_link += 1
-        self._note_loss(frame)
+        if not frame.is_lost:
+            frame.is_lost = True
+            frame.tally.flying -= 1
+            frame.tally.lost_link += 1
+            self._note_loss(frame)
 
     def _note_loss(self, frame: _Frame) -> None:
         if self._log is not None and frame.number is not None:
             self._log.lost(frame.number, self._now)
 
-    def _lose_if_flying(self, frame: _Frame) -> None:
-        if frame in frame.carrier.flying:
-            frame.carrier.flying.remove(frame)
-            self._lose(frame)
+    def _lose_where(self, is_cut: Callable[[_Lane], bool]) -> None:
+        """Lose what is under way, or held back for it. Links seldom go, frames always come."""
+        for _, _, _, subject in self._agenda:
+            if isinstance(subject, _Frame) and is_cut(subject.lane):
+                self._lose(subject)
+        for station in self._stations.values():
+            for frame in station.held:
+                if is_cut(frame.lane):
+                    self._lose(frame)
 
     # Service
 
     def _enqueue(self, station: _Station, item: _Frame | _Task) -> None:
         station.queue.append((self._now, item))
-        if station.busy_since is None:
-            self._serve_next(station)
-        else:
-            station.longest = max(station.longest, len(station.queue))
+        station.longest = max(station.longest, len(station.queue))
 
     def _serve_next(self, station: _Station) -> None:
         arrived, item = station.queue.popleft()
-        station.served += 1
         station.waiting += self._now - arrived
-        station.busy_since = self._now
-        life = station.life
         if isinstance(item, _Frame):
             item.tally.unserved -= 1
             item.tally.unserved_bytes -= len(item.data)
-            service = self._hand_over(station, item) or 0
+        self._serve(station, item)
+
+    def _serve(self, station: _Station, item: _Frame | _Task) -> None:
+        station.served += 1
+        station.busy_since = self._now
+        life = station.life
+        if isinstance(item, _Frame):
+            service = self._hand_over(item) or 0
         else:
             service = station.host.work(item) or 0
         if service < 0:
@@ -528,7 +558,7 @@ class MemoryTransport:
         station.busy_since = None
         held, station.held = station.held, []
         for frame in held:
-            if frame in frame.carrier.flying:
+            if not frame.is_lost:
                 self._depart(frame)
         if station.queue:
             self._serve_next(station)
@@ -538,19 +568,21 @@ class MemoryTransport:
 
     # Ways off the overlay
 
-    def _way(self, source: BrokerId, target: BrokerId) -> tuple[int, float] | None:
+    def _way(self, source: BrokerId, target: BrokerId) -> _Way | None:
         """Delay and chance of survival from one broker to another; None if there is no way."""
-        if self._latency is not None:
-            seconds = self._latency(source, target)
-            return None if seconds is None else (round(seconds * NANOSECONDS), 1.0 - self._loss)
         ways = self._ways.get(source)
         if ways is None:
-            ways = self._ways[source] = self._shortest_ways(source)
+            ways = {} if self._latency is not None else self._shortest_ways(source)
+            self._ways[source] = ways
+        if self._latency is not None and target not in ways:
+            seconds = self._latency(source, target)
+            known = seconds is not None
+            ways[target] = (round(seconds * NANOSECONDS), 1.0 - self._loss) if known else None
         return ways.get(target)
 
-    def _shortest_ways(self, source: BrokerId) -> dict[BrokerId, tuple[int, float]]:
+    def _shortest_ways(self, source: BrokerId) -> dict[BrokerId, _Way | None]:
         """Dijkstra by delay; among equals the way through the lower id was found first."""
-        ways: dict[BrokerId, tuple[int, float]] = {}
+        ways: dict[BrokerId, _Way | None] = {}
         frontier = [(0, source, 1.0)]
         best = {source: 0}
         while frontier:
