@@ -193,7 +193,8 @@ class Deliveries(Sequence[DeliveryRow]):
             rank, broker, client = (
                 column[order[begin : begin + _ROWS_AT_A_TIME]] for column in parties
             )
-            yield zip(events[rank].tolist(), _texts(broker, "{}, "), _texts(client, "{})"))
+            texts = events[rank].tolist(), _texts(broker, "{}, "), _texts(client, "{})")
+            yield zip(*texts, strict=True)
 
 
 def _view(column: "array[int]") -> "np.typing.NDArray[np.uint32]":
