@@ -23,6 +23,7 @@ from pysim.network.transport import (
     NANOSECONDS,
     BrokerId,
     Counter,
+    DirectProtocol,
     LinkSettings,
     QueueReport,
     Upcalls,
@@ -72,13 +73,7 @@ class MemoryTransport:
         self._timing = hashlib.blake2b(digest_size=16)
         self._malformed_frames = 0
         draw = Streams(seed).stream("network", "datagrams").random
-        self._post = post = new_post(self._way, draw, self._timing.update, log)
-        self.send = post.send
-        self.send_direct = post.send_direct
-        self.submit = post.submit
-        self.schedule = post.schedule
-        self.cancel = post.cancel
-        self.run = post.run
+        self._post = new_post(self._way, draw, self._timing.update, log)
 
     @property
     def now(self) -> int:
@@ -144,6 +139,28 @@ class MemoryTransport:
 
     def outlet(self, broker: BrokerId, originate: Originate, books: AgentBooks) -> Send:
         return plain_outlet(self.send, broker, originate, books)
+
+    def send(self, source: BrokerId, target: BrokerId, frame: bytes) -> None:
+        self._post.send(source, target, frame)
+
+    def send_direct(
+        self, source: BrokerId, target: BrokerId, frame: bytes, protocol: DirectProtocol
+    ) -> None:
+        self._post.send_direct(source, target, frame, protocol)
+
+    def submit(self, broker: BrokerId, task: Callable[[], None]) -> None:
+        self._post.submit(broker, task)
+
+    # Time
+
+    def schedule(self, delay: int, callback: Callable[[], None]) -> int:
+        return self._post.schedule(delay, callback)
+
+    def cancel(self, ticket: int) -> None:
+        self._post.cancel(ticket)
+
+    def run(self, until: int, progress: Callable[[int], None] | None = None) -> None:
+        self._post.run(until, progress)
 
     # Results
 
