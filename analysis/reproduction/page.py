@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,13 @@ def write(family: Family, directory: Path) -> Path:
     path = directory / f"{family.name}.md"
     path.write_text("\n".join(_lines(family, directory)) + "\n", encoding="utf-8")
     return path
+
+
+def extent(result: Mapping[str, Any]) -> str:
+    """How many runs a result rests on, in words."""
+    run, whole = result.get("repeats", (0, 0))
+    part = f", {run} of {whole} a point" if run < whole else ""
+    return f"{result['runs']} runs{part}, {result['seeds']} seeds"
 
 
 def _lines(family: Family, directory: Path) -> Iterator[str]:
@@ -58,7 +65,7 @@ def _section(
     yield f"Published: {figure.published}"
     yield ""
     size = "a quick look, " if result["quick"] else ""
-    yield f"Ours: {size}{result['runs']} runs, {result['seeds']} seeds."
+    yield f"Ours: {size}{extent(result)}."
     if (directory / family.name / f"{figure.name}.svg").is_file():
         yield ""
         yield f"![{figure.title}]({family.name}/{figure.name}.svg)"

@@ -19,12 +19,13 @@ _FORMATS = ("svg", "png")
 
 
 class Result(NamedTuple):
-    """What came of a figure."""
+    """What came of a figure; `repeats`: the runs of a point that were asked for, and all it has."""
 
     figure: str
     quick: bool
     runs: int
     seeds: int
+    repeats: tuple[int, int]
     rows: list[Row]
 
 
@@ -44,7 +45,12 @@ def gather(session: SparkSession, directories: Sequence[Path]) -> dict[Path, Num
 
 
 def write(
-    family: Family, figure: Figure, runs: Sequence[Numbers], quick: bool, directory: Path
+    family: Family,
+    figure: Figure,
+    runs: Sequence[Numbers],
+    quick: bool,
+    repeats: tuple[int, int],
+    directory: Path,
 ) -> Result:
     """Judge and draw a figure, and write both into the family's folder of a directory."""
     folder = directory / family.name
@@ -55,7 +61,8 @@ def write(
     if drawing is not None:
         for format in _FORMATS:
             (folder / f"{figure.name}.{format}").write_bytes(rendered(drawing, format))
-    result = Result(figure.name, quick, len(runs), len({run.seed for run in runs}), judged)
+    seeds = len({run.seed for run in runs})
+    result = Result(figure.name, quick, len(runs), seeds, repeats, judged)
     text = json.dumps({**result._asdict(), "rows": plain(judged)}, indent=2)
     (folder / f"{figure.name}.json").write_text(f"{text}\n", encoding="utf-8")
     return result

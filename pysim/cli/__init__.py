@@ -187,6 +187,9 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="fewer seeds and sizes: a look within minutes"
     )
     parser.add_argument(
+        "--first", type=int, metavar="N", help="of each point, only the first N repetitions"
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         default=Path("results/reproduction"),

@@ -15,7 +15,7 @@ from pysim.cli.sweep import carry_out, check_limits, counter
 from pysim.experiments import config
 from pysim.experiments import index as indexes
 from pysim.experiments.config import Config
-from pysim.experiments.sweep import Campaign, Run
+from pysim.experiments.sweep import Campaign, Run, repetitions
 from pysim.naming import nearest
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _ALL = "all"
 def execute(options: argparse.Namespace) -> int:
     """Carry the command out."""
     check_limits(options)
+    if options.first is not None and options.first < 1:
+        raise UsageError(f"--first(={options.first}) should be at least 1")
     results: list[Result] = []
     failed: list[Run] = []
     for family, figures in _asked(options.figures):
@@ -69,13 +71,15 @@ def _campaign(
     configs = {figure.name: config.load(folder / f"{figure.name}.toml") for figure in figures}
     if options.quick:
         configs = {figure.name: quick(figure, configs[figure.name]) for figure in figures}
-    total = sum(len(config.expand(each)) for each in configs.values())
+    groups = [group for each in configs.values() for group in repetitions(config.expand(each))]
+    total = sum(len(group[: options.first]) for group in groups)
     with counter(options, total, "runs checked") as progress:
         return Campaign(
             family.name,
             configs,
             options.runs / family.name,
             lambda number: progress(number, number / total),
+            options.first,
         )
 
 
@@ -102,7 +106,8 @@ def _results(
     for figure in figures:
         members = [complete[name] for name in campaign.members[figure.name] if name in complete]
         runs = [known[directory] for directory in members]
-        yield results.write(family, figure, runs, options.quick, options.out)
+        repeats = campaign.repeats[figure.name]
+        yield results.write(family, figure, runs, options.quick, repeats, options.out)
     page.write(family, options.out)
 
 
@@ -117,9 +122,11 @@ def _tell(results: "Sequence[Result]", failed: Sequence[Run], options: argparse.
 
 
 def _lines(results: "Sequence[Result]", options: argparse.Namespace) -> Iterator[str]:
+    from analysis.reproduction.page import extent
+
     for result in results:
         size = "quick, " if result.quick else ""
-        yield f"{result.figure}: {size}{result.runs} runs, {result.seeds} seeds"
+        yield f"{result.figure}: {size}{extent(result._asdict())}"
         for row in result.rows:
             measured = "-" if row.measured is None else f"{row.measured:.4g}"
             half = "" if row.ci95 is None else f" ± {(row.ci95[1] - row.ci95[0]) / 2:.2g}"

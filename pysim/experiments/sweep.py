@@ -32,6 +32,7 @@ SECONDS_PER_HOP = {"ns3": 40e-6, "memory": 15e-6}
 """Rules of thumb for runs of which none is complete yet."""
 
 State = Literal["complete", "failed", "missing", "changed"]
+_DRAW = "topology.draw"
 _NO_RESULT_DEPENDS_ON = ("name", "description")
 _RESULTS_DEPEND_ON = ("pysim", "ns3", "networkx")
 
@@ -186,11 +187,19 @@ class Sweep:
         return sorted(name for name in found if name not in self.runs)
 
 
+class Repeats(NamedTuple):
+    """How many repetitions a point of an experiment has, and how many it is to have."""
+
+    run: int
+    whole: int
+
+
 class Campaign(Sweep):
     """The runs of several experiments in one directory; what two of them ask for is one run.
 
     A run is called by its protocol, its seed and a digest of all that its result depends on.
-    `members` are the names of the runs of each experiment.
+    `members` are the names of the runs of each experiment. With `first`, only so many repetitions
+    of each of its points are; `repeats` says how many.
     """
 
     def __init__(
@@ -199,13 +208,17 @@ class Campaign(Sweep):
         configs: Mapping[str, Config],
         root: Path,
         heard: Callable[[int], None] = lambda _: None,
+        first: int | None = None,
     ) -> None:
         self._experiment = name
         self._open(root)
         self.members: dict[str, list[str]] = {key: [] for key in configs}
+        self.repeats: dict[str, Repeats] = {}
         planned: dict[tuple[Path, str], Run] = {}
         for key, config in configs.items():
-            for point in expand(config):
+            groups = repetitions(expand(config))
+            self.repeats[key] = Repeats(max(len(each[:first]) for each in groups), len(groups[0]))
+            for point in (point for group in groups for point in group[:first]):
                 asked = config.folder, _asked_for(point.config.experiment)
                 if asked not in planned:  # figures share most of what they ask for
                     planned[asked] = _addressed(_planned(point, root))
@@ -229,6 +242,31 @@ class Campaign(Sweep):
 def _asked_for(experiment: Experiment) -> str:
     """What tells experiments of one folder apart as far as results go, before any is planned."""
     return json.dumps({**plain(experiment), **dict.fromkeys(_NO_RESULT_DEPENDS_ON)})
+
+
+def repetitions(points: Sequence[Point]) -> list[list[Point]]:
+    """The points of a sweep that repeat each other, in the order in which they tell most.
+
+    They differ in their seed and, where several topologies are drawn, in the draw. As long as there
+    are any, the next one has a seed and a draw of its own: five of 5 x 5 are independent of each
+    other, which five seeds on one topology are not.
+    """
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        what = {key: value for key, value in point.settings.items() if key != _DRAW}
+        found.setdefault(json.dumps(what, default=str), []).append(point)
+    return [_independent_first(group) for group in found.values()]
+
+
+def _independent_first(group: list[Point]) -> list[Point]:
+    seeds = list(dict.fromkeys(point.config.experiment.seed for point in group))
+    draws = list(dict.fromkeys(point.settings.get(_DRAW) for point in group))
+
+    def diagonal(point: Point) -> tuple[int, int]:
+        draw = draws.index(point.settings.get(_DRAW))
+        return (seeds.index(point.config.experiment.seed) - draw) % len(seeds), draw
+
+    return sorted(group, key=diagonal)
 
 
 def _addressed(run: Run) -> Run:

@@ -45,6 +45,9 @@ class PlainBooks:
 
 
 def _enter(side: dict[int, list[int]], frame: bytes) -> None:
-    entry = side.setdefault(type_code(frame), [0, 0])
+    code = type_code(frame)
+    entry = side.get(code)
+    if entry is None:
+        entry = side[code] = [0, 0]
     entry[0] += 1
     entry[1] += len(frame)

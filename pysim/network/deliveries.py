@@ -19,7 +19,6 @@ KINDS: tuple[DeliveryKind, ...] = ("made", "early", "duplicate", "spurious")
 
 _ROWS_AT_A_TIME = 1 << 16
 _NO_NUMBERS = np.array([], np.int64)
-_AS_WRITTEN = "(MessageId(origin=%d, sequence=%d), %d, %d)".__mod__
 
 
 class EventRow(NamedTuple):
@@ -147,7 +146,7 @@ class Deliveries(Sequence[DeliveryRow]):
         """
         found = hashlib.blake2b(b"[", digest_size=16)
         for number, rows in enumerate(self._in_order()):
-            found.update(f"{', ' if number else ''}{', '.join(map(_AS_WRITTEN, rows))}".encode())
+            found.update(f"{', ' if number else ''}{', '.join(map(''.join, rows))}".encode())
         found.update(b"]")
         return found.hexdigest()
 
@@ -182,11 +181,29 @@ class Deliveries(Sequence[DeliveryRow]):
     def __repr__(self) -> str:
         return repr(list(self))
 
-    def _in_order(self) -> Iterator[Iterable[tuple[int, ...]]]:
-        """Event, broker and client of each delivery, sorted, some thousands at a time."""
-        columns = self.columns()
-        parties = columns.origin, columns.sequence, columns.broker, columns.client
+    def _in_order(self) -> Iterator[Iterable[tuple[str, str, str]]]:
+        """Event, broker and client of each delivery as text, sorted, some thousands at a time."""
+        ids = sorted((row.id, number) for number, row in enumerate(self._events))
+        ranks = np.empty(len(ids), np.uint32)
+        ranks[[number for _, number in ids]] = np.arange(len(ids), dtype=np.uint32)
+        parties = ranks[_view(self._numbers)], _view(self._brokers), _view(self._clients)
         order = np.lexsort(parties[::-1])
+        events = np.array([f"({id!r}, " for id, _ in ids], object)
         for begin in range(0, len(order), _ROWS_AT_A_TIME):
-            part = order[begin : begin + _ROWS_AT_A_TIME]
-            yield zip(*(column[part].tolist() for column in parties), strict=True)
+            rank, broker, client = (
+                column[order[begin : begin + _ROWS_AT_A_TIME]] for column in parties
+            )
+            texts = events[rank].tolist(), _texts(broker, "{}, "), _texts(client, "{})")
+            yield zip(*texts, strict=True)
+
+
+def _view(column: "array[int]") -> "np.typing.NDArray[np.uint32]":
+    """The same numbers, not copied; nothing may be added while somebody looks."""
+    return np.frombuffer(column, np.uint32)
+
+
+def _texts(numbers: "np.typing.NDArray[np.uint32]", form: str) -> list[str]:
+    """Each number as a text of that form; few are different."""
+    different, places = np.unique(numbers, return_inverse=True)
+    texts: list[str] = np.array(list(map(form.format, different.tolist())), object)[places].tolist()
+    return texts

@@ -123,10 +123,16 @@ class Host:
 
     def message_arrived(self, sender: BrokerId, envelope: Envelope) -> int | None:
         self.books.enter_received(envelope.frame)
-        if self._costs is not None:
-            return self._serve(envelope, self._handle, sender, envelope)
-        self._handle(sender, envelope)
-        return None
+        world = self.world
+        deferred: list[Deferred] | None = None if self._costs is None else []
+        world._deferred = deferred
+        try:
+            self.receive(sender, envelope)
+        except Exception as error:
+            self.receive_failed(sender, envelope, error)
+        finally:
+            world._deferred = None
+        return None if deferred is None else self._service(envelope, deferred)
 
     def receive_failed(self, sender: BrokerId, envelope: Envelope, error: BaseException) -> None:
         if isinstance(error, WireError):
@@ -138,10 +144,13 @@ class Host:
             raise error
 
     def work(self, task: Callable[[], None]) -> int | None:
-        if self._costs is not None:
-            return self._serve(None, self.guard, "in local work", task)
-        self.guard("in local work", task)
-        return None
+        deferred: list[Deferred] | None = None if self._costs is None else []
+        self.world._deferred = deferred
+        try:
+            self.guard("in local work", task)
+        finally:
+            self.world._deferred = None
+        return None if deferred is None else self._service(None, deferred)
 
     def link_up(self, neighbor: BrokerId) -> None:
         world = self.world
@@ -174,27 +183,12 @@ class Host:
         except Exception as error:
             raise AgentError(self.world.id, self._transport.now, activity, error) from error
 
-    def _handle(self, sender: BrokerId, envelope: Envelope) -> None:
-        try:
-            self.receive(sender, envelope)
-        except Exception as error:
-            self.receive_failed(sender, envelope, error)
-
-    def _serve(
-        self, envelope: Envelope | None, handle: Callable[..., None], *arguments: Any
-    ) -> int:
-        """Handle now; what it causes leaves when the service time that it cost has passed."""
+    def _service(self, envelope: Envelope | None, deferred: list[Deferred]) -> int:
+        """How long what was just done takes; the deliveries that it made wait until then."""
         assert self._costs is not None
-        world = self.world
-        deferred: list[Deferred] = []
-        world._deferred = deferred
-        try:
-            handle(*arguments)
-        finally:
-            world._deferred = None
         service = round(self._costs.cost(self._agent, envelope) * NANOSECONDS)
         if deferred:
-            world._deliver_after(service, deferred)
+            self.world._deliver_after(service, deferred)
         return service
 
     def _reject(self, sender: BrokerId, error: WireError) -> None:

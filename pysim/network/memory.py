@@ -3,19 +3,21 @@
 It knows frames, links and time; it must not know agents, clients, or what a frame says beyond the
 type code in its header. Bandwidth is infinite and packets are not modelled: a link has a delay and
 keeps order, and its loss rate touches datagrams only, since what TCP carries arrives in the end.
+
+Links and ways are here; how frames travel and wait is in `plain_post`, and natively in
+`ns3-app/memory`.
 """
 
 import hashlib
 import heapq
-import struct
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
-from pysim.network.agent_books import AgentBooks, PlainBooks
+from pysim.network.agent_books import AgentBooks
 from pysim.network.frame_log import FrameLog
 from pysim.network.outlet import Originate, Send, plain_outlet
+from pysim.network.plain_post import Way
+from pysim.network.post import new_books, new_post
 from pysim.network.streams import Streams
 from pysim.network.transport import (
     NANOSECONDS,
@@ -25,56 +27,10 @@ from pysim.network.transport import (
     LinkSettings,
     QueueReport,
     Upcalls,
-    type_code,
 )
 
 Latency = Callable[[BrokerId, BrokerId], float | None]
 """The delay in seconds of the way from one broker to another, None where there is none."""
-
-_Channel = Literal["link", "tcp", "udp"]
-_Task = Callable[[], None]
-
-_EVENTS_PER_PROGRESS = 4096
-_pack_timing = struct.Struct(">QIII").pack
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The running values of one `Counter`; `flying` is its `unfinished` at this moment."""
-
-    sent: int = 0
-    sent_bytes: int = 0
-    received: int = 0
-    received_bytes: int = 0
-    lost_link: int = 0
-    lost_packet: int = 0
-    flying: int = 0
-    unserved: int = 0
-    unserved_bytes: int = 0
-
-
-class _Frame:
-    """A frame under way; its carrier knows it as long as it can still arrive."""
-
-    __slots__ = ("carrier", "channel", "data", "number", "source", "tally", "target")
-
-    def __init__(
-        self,
-        source: BrokerId,
-        target: BrokerId,
-        channel: _Channel,
-        data: bytes,
-        tally: _Tally,
-        carrier: "_Link | _Station",
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.channel = channel
-        self.data = data
-        self.tally = tally
-        self.carrier = carrier
-        self.number: int | None = None
-        """Its number in the log, if it has left and there is one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -85,37 +41,9 @@ class _Link:
     delay: int
     loss: float
     up: set[BrokerId] = field(default_factory=set)
-    flying: set[_Frame] = field(default_factory=set)
 
     def other(self, end: BrokerId) -> BrokerId:
         return self.ends[1] if end == self.ends[0] else self.ends[0]
-
-
-@dataclass(slots=True, eq=False)
-class _Station:
-    """A broker's place in the network: its links, its input queue, and its one server.
-
-    While the server is busy, all that the broker sends is held: a timer's message must not
-    overtake those of the service that it fell into.
-    """
-
-    broker: BrokerId
-    host: Upcalls
-    service: bool
-    alive: bool = True
-    life: int = 0
-    links: dict[BrokerId, _Link] = field(default_factory=dict)
-    flying: set[_Frame] = field(default_factory=set)
-    """Frames that are under way to this broker off the overlay."""
-    connections: dict[BrokerId, int] = field(default_factory=dict)
-    """Off-overlay TCP connections to other brokers: when the last frame on each arrives."""
-    queue: deque[tuple[int, _Frame | _Task]] = field(default_factory=deque)
-    held: list[_Frame] = field(default_factory=list)
-    busy_since: int | None = None
-    busy: int = 0
-    served: int = 0
-    waiting: int = 0
-    longest: int = 0
 
 
 class MemoryTransport:
@@ -136,24 +64,20 @@ class MemoryTransport:
         log: FrameLog | None = None,
     ) -> None:
         _check_loss(loss)
-        self._now = 0
-        self._sequence = 0
-        self._agenda: list[tuple[int, int, Callable[[Any], None], Any]] = []
-        self._timers: dict[int, _Task] = {}
-        self._stations: dict[BrokerId, _Station] = {}
-        self._tallies: dict[tuple[BrokerId, BrokerId, _Channel, int], _Tally] = {}
-        self._ways: dict[BrokerId, dict[BrokerId, tuple[int, float]]] = {}
-        """Shortest ways from a broker, as delay and chance of survival; void on any change."""
+        self._links: dict[BrokerId, dict[BrokerId, _Link]] = {}
+        self._hosts: dict[BrokerId, Upcalls] = {}
+        self._ways: dict[BrokerId, dict[BrokerId, Way | None]] = {}
+        """Ways from a broker; void on any change of a link."""
         self._latency = latency
         self._loss = loss
-        self._log = log
-        self._datagrams = Streams(seed).stream("network", "datagrams")
         self._timing = hashlib.blake2b(digest_size=16)
         self._malformed_frames = 0
+        draw = Streams(seed).stream("network", "datagrams").random
+        self._post = new_post(self._way, draw, self._timing.update, log)
 
     @property
     def now(self) -> int:
-        return self._now
+        return self._post.now
 
     @property
     def malformed_frames(self) -> int:
@@ -163,9 +87,11 @@ class MemoryTransport:
     # Brokers and links
 
     def attach(self, broker: BrokerId, host: Upcalls, service: bool) -> None:
-        if broker in self._stations:
+        if broker in self._hosts:
             raise ValueError(f"broker {broker} is attached already")
-        self._stations[broker] = _Station(broker, host, service)
+        self._hosts[broker] = host
+        self._links[broker] = {}
+        self._post.attach(broker, host, service)
 
     def connect(self, a: BrokerId, b: BrokerId, settings: LinkSettings | None = None) -> None:
         settings = settings or LinkSettings()
@@ -173,10 +99,10 @@ class MemoryTransport:
         self._check_connectable(ends, settings)
         link = _Link(ends, round(settings.delay * NANOSECONDS), settings.loss)
         for end in ends:
-            self._stations[end].links[link.other(end)] = link
+            self._links[end][link.other(end)] = link
         self._ways.clear()
-        self._push(2 * link.delay, self._raise_link, (link, ends[0]))
-        self._push(3 * link.delay, self._raise_link, (link, ends[1]))
+        self.schedule(2 * link.delay, lambda: self._raise_link(link, ends[0]))
+        self.schedule(3 * link.delay, lambda: self._raise_link(link, ends[1]))
 
     def disconnect(self, a: BrokerId, b: BrokerId) -> None:
         link = self._remove_link(self._link(a, b))
@@ -189,150 +115,77 @@ class MemoryTransport:
         self._ways.clear()
 
     def crash(self, broker: BrokerId) -> None:
-        station = self._station(broker)
-        if not station.alive:
+        if not self._post.is_alive(broker):
             raise ValueError(f"broker {broker} is down already")
-        self._silence(station)
-        links = [self._remove_link(link) for _, link in sorted(station.links.items())]
+        self._post.silence(broker)
+        links = [self._remove_link(link) for _, link in sorted(self._links[broker].items())]
         for link in links:
             self._announce_down(link, link.other(broker))
 
     def restart(self, broker: BrokerId) -> None:
-        station = self._station(broker)
-        if station.alive:
+        if self._post.is_alive(broker):
             raise ValueError(f"broker {broker} is not down")
-        station.alive = True
+        self._post.revive(broker)
 
     def malformed(self, broker: BrokerId, sender: BrokerId) -> None:
         self._malformed_frames += 1
-        if sender in self._station(broker).links:
+        if sender in self._links_of(broker):
             self.disconnect(broker, sender)
 
     # Sending
 
-    def books(self, broker: BrokerId) -> PlainBooks:
-        return PlainBooks()
+    def books(self, broker: BrokerId) -> AgentBooks:
+        return new_books()
 
     def outlet(self, broker: BrokerId, originate: Originate, books: AgentBooks) -> Send:
         return plain_outlet(self.send, broker, originate, books)
 
     def send(self, source: BrokerId, target: BrokerId, frame: bytes) -> None:
-        station = self._station(source)
-        link = station.links.get(target)
-        if link is None or source not in link.up:
-            raise ValueError(f"broker {source} has no link to broker {target}")
-        self._accept(station, target, "link", frame, link)
+        self._post.send(source, target, frame)
 
     def send_direct(
         self, source: BrokerId, target: BrokerId, frame: bytes, protocol: DirectProtocol
     ) -> None:
-        if source == target:
-            raise ValueError(f"broker {source} cannot send a direct message to itself")
-        station = self._station(source)
-        self._accept(station, target, protocol, frame, self._station(target))
+        self._post.send_direct(source, target, frame, protocol)
 
     def submit(self, broker: BrokerId, task: Callable[[], None]) -> None:
-        station = self._station(broker)
-        if not station.alive:
-            raise ValueError(f"broker {broker} is down and takes no work")
-        if station.service:
-            self._enqueue(station, task)
-        else:
-            station.host.work(task)
+        self._post.submit(broker, task)
 
     # Time
 
     def schedule(self, delay: int, callback: Callable[[], None]) -> int:
-        if delay < 0:
-            raise ValueError(f"delay(={delay}) should be >= 0 ns")
-        ticket = self._sequence + 1
-        self._timers[ticket] = callback
-        self._push(delay, self._fire, ticket)
-        return ticket
+        return self._post.schedule(delay, callback)
 
     def cancel(self, ticket: int) -> None:
-        self._timers.pop(ticket, None)
+        self._post.cancel(ticket)
 
     def run(self, until: int, progress: Callable[[int], None] | None = None) -> None:
-        if until < self._now:
-            raise ValueError(f"until(={until}) should be >= the current time of {self._now} ns")
-        agenda = self._agenda
-        countdown = _EVENTS_PER_PROGRESS
-        while agenda and agenda[0][0] <= until:
-            self._now, _, action, subject = heapq.heappop(agenda)
-            action(subject)
-            countdown -= 1
-            if countdown == 0:
-                countdown = _EVENTS_PER_PROGRESS
-                if progress is not None:
-                    progress(self._now)
-        self._now = until
-        if progress is not None:
-            progress(until)
+        self._post.run(until, progress)
 
     # Results
 
     def counters(self) -> Sequence[Counter]:
-        return [
-            Counter(
-                *key,
-                sent=tally.sent,
-                sent_bytes=tally.sent_bytes,
-                received=tally.received,
-                received_bytes=tally.received_bytes,
-                lost_link=tally.lost_link,
-                lost_packet=tally.lost_packet,
-                unfinished=tally.flying,
-                unserved=tally.unserved,
-                unserved_bytes=tally.unserved_bytes,
-            )
-            for key, tally in sorted(self._tallies.items(), key=lambda item: item[0])
-        ]
+        return [Counter(*row) for row in self._post.counters()]
 
     def queues(self) -> Sequence[QueueReport]:
-        return [
-            QueueReport(
-                broker=station.broker,
-                served=station.served,
-                busy=station.busy + self._current_service(station),
-                waiting=station.waiting,
-                longest=station.longest,
-                length=len(station.queue),
-            )
-            for _, station in sorted(self._stations.items())
-            if station.service
-        ]
+        return [QueueReport(*row) for row in self._post.queues()]
 
     def timing_fingerprint(self) -> str:
+        self._post.flush()
         return self._timing.hexdigest()
 
     def close(self) -> None:
-        self._agenda.clear()
-        self._timers.clear()
-        self._stations.clear()
-
-    # The agenda
-
-    def _push(self, delay: int, action: Callable[[Any], None], subject: Any) -> None:
-        """Enter an action; its sequence number orders it among those of the same time."""
-        self._sequence += 1
-        heapq.heappush(self._agenda, (self._now + delay, self._sequence, action, subject))
-
-    def _fire(self, ticket: int) -> None:
-        callback = self._timers.pop(ticket, None)
-        if callback is not None:
-            callback()
+        self._post.clear()
 
     # Links
 
-    def _station(self, broker: BrokerId) -> _Station:
-        station = self._stations.get(broker)
-        if station is None:
+    def _links_of(self, broker: BrokerId) -> dict[BrokerId, _Link]:
+        if broker not in self._links:
             raise ValueError(f"there is no broker {broker}")
-        return station
+        return self._links[broker]
 
     def _link(self, a: BrokerId, b: BrokerId) -> _Link:
-        link = self._station(a).links.get(b)
+        link = self._links_of(a).get(b)
         if link is None:
             raise ValueError(f"there is no link between brokers {a} and {b}")
         return link
@@ -342,215 +195,50 @@ class MemoryTransport:
         if a == b:
             raise ValueError(f"broker {a} cannot be linked to itself")
         for end in ends:
-            if not self._station(end).alive:
+            if not self._post.is_alive(end):
                 raise ValueError(f"brokers {a} and {b} cannot be linked: broker {end} is down")
-        if b in self._stations[a].links:
+        if b in self._links[a]:
             raise ValueError(f"brokers {a} and {b} are linked already")
         if settings.delay < 0:
             raise ValueError(f"delay(={settings.delay}) should be >= 0 seconds")
         _check_loss(settings.loss)
 
-    def _raise_link(self, subject: tuple[_Link, BrokerId]) -> None:
-        link, end = subject
-        station = self._stations[end]
+    def _raise_link(self, link: _Link, end: BrokerId) -> None:
         neighbor = link.other(end)
-        if station.links.get(neighbor) is link:
+        if self._links[end].get(neighbor) is link:
             link.up.add(end)
-            station.host.link_up(neighbor)
+            self._post.open(end, neighbor, link.delay)
+            self._hosts[end].link_up(neighbor)
 
     def _remove_link(self, link: _Link) -> _Link:
-        """Take a link off both ends, with all that was in flight or not yet served from it."""
-        for frame in link.flying:
-            self._lose(frame)
-        link.flying.clear()
         for end in link.ends:
-            station = self._stations[end]
-            del station.links[link.other(end)]
-            if station.queue:
-                station.queue = deque(
-                    (time, item)
-                    for time, item in station.queue
-                    if not (isinstance(item, _Frame) and item.carrier is link)
-                )
+            del self._links[end][link.other(end)]
+        self._post.cut(*link.ends)
         self._ways.clear()
         return link
 
     def _announce_down(self, link: _Link, end: BrokerId) -> None:
         if end in link.up:
-            self._stations[end].host.link_down(link.other(end))
-
-    def _silence(self, station: _Station) -> None:
-        """End a broker's life: its queue, what it held back and what was sent to it are lost."""
-        station.busy += self._current_service(station)
-        station.busy_since = None
-        station.alive = False
-        station.life += 1
-        station.queue.clear()
-        for frame in station.held:
-            self._lose_if_flying(frame)
-        station.held.clear()
-        for frame in station.flying:
-            self._lose(frame)
-        station.flying.clear()
-        station.connections.clear()
-        for other in self._stations.values():
-            other.connections.pop(station.broker, None)
-
-    # The way of a frame
-
-    def _accept(
-        self,
-        station: _Station,
-        target: BrokerId,
-        channel: _Channel,
-        data: bytes,
-        carrier: _Link | _Station,
-    ) -> None:
-        key = (station.broker, target, channel, type_code(data))
-        tally = self._tallies.get(key)
-        if tally is None:
-            tally = self._tallies[key] = _Tally()
-        tally.sent += 1
-        tally.sent_bytes += len(data)
-        tally.flying += 1
-        frame = _Frame(station.broker, target, channel, data, tally, carrier)
-        carrier.flying.add(frame)
-        if station.busy_since is None:
-            self._depart(frame)
-        else:
-            station.held.append(frame)
-
-    def _depart(self, frame: _Frame) -> None:
-        if self._log is not None:
-            frame.number = self._log.departed(
-                frame.source, frame.target, frame.channel, self._now, frame.data
-            )
-        carrier = frame.carrier
-        if isinstance(carrier, _Link):
-            self._push(carrier.delay, self._arrive, frame)
-        else:
-            self._depart_directly(frame, carrier)
-
-    def _depart_directly(self, frame: _Frame, target: _Station) -> None:
-        way = self._way(frame.source, frame.target) if target.alive else None
-        if way is None:
-            self._lose_if_flying(frame)
-            return
-        delay, survival = way
-        if frame.channel == "tcp":
-            arrival = self._connection_arrival(self._stations[frame.source], frame.target, delay)
-            self._push(arrival - self._now, self._arrive, frame)
-        elif survival < 1.0 and self._datagrams.random() >= survival:
-            target.flying.discard(frame)
-            frame.tally.flying -= 1
-            frame.tally.lost_packet += 1
-            self._note_loss(frame)
-        else:
-            self._push(delay, self._arrive, frame)
-
-    def _connection_arrival(self, source: _Station, target: BrokerId, delay: int) -> int:
-        """When a frame arrives that goes now: after a handshake if it is the first, in order."""
-        latest = source.connections.get(target)
-        arrival = self._now + (3 * delay if latest is None else delay)
-        if latest is not None:
-            arrival = max(arrival, latest)
-        source.connections[target] = arrival
-        return arrival
-
-    def _arrive(self, frame: _Frame) -> None:
-        flying = frame.carrier.flying
-        if frame not in flying:
-            return
-        flying.remove(frame)
-        if self._log is not None and frame.number is not None:
-            self._log.arrived(frame.number, self._now)
-        tally = frame.tally
-        tally.flying -= 1
-        tally.received += 1
-        tally.received_bytes += len(frame.data)
-        station = self._stations[frame.target]
-        if station.service:
-            tally.unserved += 1
-            tally.unserved_bytes += len(frame.data)
-            self._enqueue(station, frame)
-        else:
-            self._hand_over(station, frame)
-
-    def _hand_over(self, station: _Station, frame: _Frame) -> int | None:
-        data = frame.data
-        self._timing.update(_pack_timing(self._now, frame.source, frame.target, len(data)))
-        return station.host.frame_arrived(frame.source, data)
-
-    def _lose(self, frame: _Frame) -> None:
-        frame.tally.flying -= 1
-        frame.tally.lost_link += 1
-        self._note_loss(frame)
-
-    def _note_loss(self, frame: _Frame) -> None:
-        if self._log is not None and frame.number is not None:
-            self._log.lost(frame.number, self._now)
-
-    def _lose_if_flying(self, frame: _Frame) -> None:
-        if frame in frame.carrier.flying:
-            frame.carrier.flying.remove(frame)
-            self._lose(frame)
-
-    # Service
-
-    def _enqueue(self, station: _Station, item: _Frame | _Task) -> None:
-        station.queue.append((self._now, item))
-        if station.busy_since is None:
-            self._serve_next(station)
-        else:
-            station.longest = max(station.longest, len(station.queue))
-
-    def _serve_next(self, station: _Station) -> None:
-        arrived, item = station.queue.popleft()
-        station.served += 1
-        station.waiting += self._now - arrived
-        station.busy_since = self._now
-        life = station.life
-        if isinstance(item, _Frame):
-            item.tally.unserved -= 1
-            item.tally.unserved_bytes -= len(item.data)
-            service = self._hand_over(station, item) or 0
-        else:
-            service = station.host.work(item) or 0
-        if service < 0:
-            raise ValueError(f"service(={service}) should be >= 0 ns at broker {station.broker}")
-        self._push(service, self._end_service, (station, life))
-
-    def _end_service(self, subject: tuple[_Station, int]) -> None:
-        station, life = subject
-        if station.life != life:
-            return
-        station.busy += self._current_service(station)
-        station.busy_since = None
-        held, station.held = station.held, []
-        for frame in held:
-            if frame in frame.carrier.flying:
-                self._depart(frame)
-        if station.queue:
-            self._serve_next(station)
-
-    def _current_service(self, station: _Station) -> int:
-        return 0 if station.busy_since is None else self._now - station.busy_since
+            self._hosts[end].link_down(link.other(end))
 
     # Ways off the overlay
 
-    def _way(self, source: BrokerId, target: BrokerId) -> tuple[int, float] | None:
+    def _way(self, source: BrokerId, target: BrokerId) -> Way | None:
         """Delay and chance of survival from one broker to another; None if there is no way."""
-        if self._latency is not None:
-            seconds = self._latency(source, target)
-            return None if seconds is None else (round(seconds * NANOSECONDS), 1.0 - self._loss)
         ways = self._ways.get(source)
         if ways is None:
-            ways = self._ways[source] = self._shortest_ways(source)
+            ways = {} if self._latency is not None else self._shortest_ways(source)
+            self._ways[source] = ways
+        if self._latency is not None and target not in ways:
+            seconds = self._latency(source, target)
+            ways[target] = (
+                None if seconds is None else (round(seconds * NANOSECONDS), 1.0 - self._loss)
+            )
         return ways.get(target)
 
-    def _shortest_ways(self, source: BrokerId) -> dict[BrokerId, tuple[int, float]]:
+    def _shortest_ways(self, source: BrokerId) -> dict[BrokerId, Way | None]:
         """Dijkstra by delay; among equals the way through the lower id was found first."""
-        ways: dict[BrokerId, tuple[int, float]] = {}
+        ways: dict[BrokerId, Way | None] = {}
         frontier = [(0, source, 1.0)]
         best = {source: 0}
         while frontier:
@@ -558,7 +246,7 @@ class MemoryTransport:
             if broker in ways:
                 continue
             ways[broker] = (delay, survival)
-            for neighbor, link in sorted(self._stations[broker].links.items()):
+            for neighbor, link in sorted(self._links[broker].items()):
                 longer = delay + link.delay
                 if neighbor not in best or longer < best[neighbor]:
                     best[neighbor] = longer

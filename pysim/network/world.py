@@ -233,8 +233,9 @@ class World:
 
         def hand_over() -> None:
             if self._life == life:
-                for delivery in deferred:
-                    self.deliver_to_all(*delivery)
+                now, deliver = self._transport.now, self._records.delivered_to_all
+                for clients, envelope, way in deferred:
+                    deliver(self.id, clients, envelope, now, way)
 
         self._transport.schedule(delay, hand_over)
 

@@ -112,6 +112,10 @@ def test_a_figure_from_its_runs_to_its_page(folder: Path) -> None:
     assert "about 90.9" in again.stdout
     assert len(list((folder / "runs" / "reconfiguration").glob("*/manifest.json"))) == 8
     assert "0 of them to do" in reproduce(folder, "reconfiguration/fig13", "--dry-run").stdout
+    few = reproduce(folder, "reconfiguration/fig13", "--first", "1", "--dry-run")
+    assert "4 runs, 0 of them to do" in few.stdout
+    none = reproduce(folder, "reconfiguration/fig13", "--first", "0")
+    assert (none.returncode, none.stderr) == (2, "pysim: --first(=0) should be at least 1\n")
 
 
 def test_a_table_of_the_pruning_paper_from_its_runs_to_its_page(folder: Path) -> None:

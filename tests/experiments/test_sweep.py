@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pysim.experiments import index as indexes
-from pysim.experiments.config import ConfigError, load
+from pysim.experiments.config import ConfigError, expand, load
 from pysim.experiments.directory import RunDirectoryError
 from pysim.experiments.index import Index, Row
 from pysim.experiments.plan import prepare
 from pysim.experiments.run import run
-from pysim.experiments.sweep import SECONDS_PER_HOP, SECONDS_TO_START, Sweep
+from pysim.experiments.sweep import SECONDS_PER_HOP, SECONDS_TO_START, Campaign, Sweep, repetitions
 from tests.experiments.files import small
 
 SWEPT: dict[str, Any] = {"repeat": 2, "sweep": {"network.delay": ["1 ms", "2 ms"]}}
@@ -253,3 +253,24 @@ def test_runs_of_another_sweep_are_named(tmp_path: Path) -> None:
     run_one(sweep(tmp_path), "delay=1ms_seed1")
     assert sweep(tmp_path).foreign() == []
     assert sweep(tmp_path, sweep={"network.delay": ["5 ms"]}).foreign() == ["delay=1ms_seed1"]
+
+
+def test_the_first_repetitions_have_seeds_and_topologies_of_their_own(tmp_path: Path) -> None:
+    swept = {"topology.draw": [1, 2, 3], "topology.brokers": [5, 6]}
+    grown = {"mode": "underlay", "underlay": {"kind": "king-like"}, "backend": "memory"}
+    config = small(tmp_path, topology__kind="latency-tree", network=grown, repeat=3, sweep=swept)
+    groups = [
+        [(point.settings["topology.draw"], point.config.experiment.seed) for point in group]
+        for group in repetitions(expand(config))
+    ]
+    assert groups == [
+        [(1, 1), (2, 2), (3, 3), (1, 2), (2, 3), (3, 1), (1, 3), (2, 1), (3, 2)]
+    ] * 2  # fmt: skip
+
+
+def test_a_campaign_may_have_the_first_repetitions_only(tmp_path: Path) -> None:
+    config = small(tmp_path, **{**SWEPT, "repeat": 3})
+    campaign = Campaign("few", {"figure": config}, tmp_path, first=2)
+    assert campaign.repeats == {"figure": (2, 3)}
+    assert sorted(run.seed for run in campaign.runs.values()) == [1, 1, 2, 2]
+    assert Campaign("all", {"figure": config}, tmp_path).repeats == {"figure": (3, 3)}

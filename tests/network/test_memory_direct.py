@@ -6,6 +6,8 @@ from pysim.network.transport import LinkSettings
 
 from .fakes import Stage, frame
 
+pytestmark = pytest.mark.usefixtures("either_post")
+
 
 def direct(stage: Stage, source: int, target: int, text: str, protocol: str = "udp") -> None:
     stage.network.send_direct(source, target, frame(text), protocol)

@@ -7,6 +7,8 @@ from pysim.network.transport import LinkSettings
 
 from .fakes import SLOW, Recorder, Stage, frame
 
+pytestmark = pytest.mark.usefixtures("either_post")
+
 
 def test_the_lower_end_is_up_after_a_round_trip_and_the_other_when_the_ack_arrives():
     stage = Stage(2)

@@ -4,10 +4,14 @@ from ast import literal_eval
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pysim.network.frame_log import FrameLog
 from pysim.network.memory import MemoryTransport
+from pysim.network.plain_post import PlainPost
+from pysim.network.post import NativePost
 from pysim.network.streams import Streams
 from pysim.network.transport import LinkSettings
 
@@ -65,9 +69,9 @@ class Witness:
 class Stage:
     """Brokers, every link between them, and a random hand that does all sorts of things."""
 
-    def __init__(self, seed: int, service: bool) -> None:
+    def __init__(self, seed: int, service: bool, log: FrameLog | None = None) -> None:
         self.random = Streams(seed).stream("stage")
-        self.network = MemoryTransport(seed)
+        self.network = MemoryTransport(seed, log=log)
         self.down: set[int] = set()
         self.incarnations: dict[frozenset[int], int] = {}
         self.links: set[frozenset[int]] = set()
@@ -139,22 +143,45 @@ class Stage:
         return b"\0\0\0\0\0\x05" + repr((channel, source, incarnation, self.sent)).encode()
 
 
-@settings(max_examples=600, deadline=None)
-@given(
+histories = given(
     seed=st.integers(0, 2**64 - 1),
     steps=st.integers(1, 80),
     service=st.booleans(),
 )
-def test_frames_are_accounted_for_and_links_keep_their_promises(seed, steps, service):
-    stage = Stage(seed, service)
+
+
+def play(stage: Stage, steps: int) -> None:
+    """Let things happen."""
     for _ in range(steps):
         gap = stage.random.choice((0, 200_000, 1_000_000, 5_000_000))
         stage.network.run(stage.network.now + gap)
         stage.step()
         stage.check_accounts()
+
+
+@settings(max_examples=600, deadline=None)
+@histories
+def test_frames_are_accounted_for_and_links_keep_their_promises(seed, steps, service):
+    stage = Stage(seed, service)
+    play(stage, steps)
     stage.network.run(stage.network.now + 60_000_000_000)
     stage.check_accounts()
     assert all(row.unfinished == 0 for row in stage.network.counters())
     for a, host in enumerate(stage.hosts):
         linked = {b for b in range(BROKERS) if frozenset((a, b)) in stage.links}
         assert set(host.neighbors) == linked
+
+
+@pytest.mark.skipif(NativePost is None, reason="only the plain post has been built")
+@settings(max_examples=200, deadline=None)
+@histories
+def test_the_native_post_does_what_the_plain_one_does(seed, steps, service):
+    native, plain = Stage(seed, service), Stage(seed, service, FrameLog())
+    assert isinstance(native.network._post, NativePost)
+    assert isinstance(plain.network._post, PlainPost)
+    for stage in (native, plain):
+        play(stage, steps)
+        stage.network.run(stage.network.now + 3_000_000)
+    assert native.network.counters() == plain.network.counters()
+    assert native.network.queues() == plain.network.queues()
+    assert native.network.timing_fingerprint() == plain.network.timing_fingerprint()

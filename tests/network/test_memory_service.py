@@ -8,6 +8,8 @@ from pysim.network.transport import LinkSettings
 
 from .fakes import MS, Recorder, Stage
 
+pytestmark = pytest.mark.usefixtures("either_post")
+
 
 def served(brokers: int, *links: tuple[int, int], service: float = 4.0) -> Stage:
     """A stage on which every piece of input costs that many milliseconds."""

@@ -6,6 +6,8 @@ from pysim.network.memory import MemoryTransport
 
 from .fakes import MS, Stage
 
+pytestmark = pytest.mark.usefixtures("either_post")
+
 
 def test_timers_fire_in_order_of_time_and_then_of_entry():
     network = MemoryTransport()

@@ -24,15 +24,22 @@ class Side:
 
 
 class Interest:
-    """All entries of one filter."""
+    """All entries of one filter.
 
-    __slots__ = ("advertisements", "clients", "filter", "sides")
+    Every publication asks for `audience` and `links`, and subscriptions seldom change them.
+    """
+
+    __slots__ = ("advertisements", "audience", "clients", "filter", "links", "sides")
 
     def __init__(self, filter: Filter, advertisements: Iterable[Advertisement]) -> None:
         self.filter = filter
         self.clients: dict[ClientId, None] = {}
         """Of this broker, in the order in which they came."""
+        self.audience: tuple[ClientId, ...] = ()
+        """The same, ascending."""
         self.sides: dict[BrokerId, Side] = {}
+        self.links: tuple[BrokerId, ...] = ()
+        """The neighbors that have one, ascending."""
         self.advertisements = list(advertisements)
         """All known ones that intersect it."""
 
@@ -58,10 +65,12 @@ class Interests:
     def add(self, interest: Interest, entry: Entry) -> None:
         if entry.last_hop == self._own:
             interest.clients[entry.client] = None
+            interest.audience = tuple(sorted(interest.clients))
             return
         side = interest.sides.get(entry.last_hop)
         if side is None:
             side = interest.sides[entry.last_hop] = Side()
+            interest.links = tuple(sorted(interest.sides))
         side.count += 1
         side.hops += entry.hops
         side.origins[entry.id.origin] = side.origins.get(entry.id.origin, 0) + 1
@@ -69,6 +78,7 @@ class Interests:
     def remove(self, interest: Interest, entry: Entry) -> None:
         if entry.last_hop == self._own:
             del interest.clients[entry.client]
+            interest.audience = tuple(sorted(interest.clients))
         else:
             self._leave_side(interest, entry)
         if not interest.clients and not interest.sides:
@@ -85,6 +95,7 @@ class Interests:
             del side.origins[origin]
         if not side.count:
             del interest.sides[entry.last_hop]
+            interest.links = tuple(sorted(interest.sides))
 
     def __iter__(self) -> Iterator[Interest]:
         return iter(self._by_filter.values())

@@ -153,14 +153,19 @@ class GainRouting(CoveringRouting):
         """The neighbors that matching entries came from, but not the sender."""
         if len(found) == 1:
             (interest,) = found
-            return sorted([link for link in interest.sides if link != sender])
-        links = {link for interest in found for link in interest.sides}
+            return [link for link in interest.links if link != sender]
+        links = {link for interest in found for link in interest.links}
         links.discard(sender)
         return sorted(links)
 
     def deliver(self, found: Collection[Interest], event: Envelope, way: str) -> bool:
         """Deliver to each local client with a matching entry, once; whether there is any."""
-        clients = sorted({client for interest in found for client in interest.clients})
+        clients: Sequence[ClientId]
+        if len(found) == 1:
+            (interest,) = found
+            clients = interest.audience
+        else:
+            clients = sorted({client for interest in found for client in interest.audience})
         if clients:
             self.world.deliver_to_all(clients, event, way)
         return bool(clients)
