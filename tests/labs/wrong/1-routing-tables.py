@@ -13,7 +13,7 @@ first_tables = {
     b: {"price < 30": n}
     for b, n in {0: {1}, 1: {4}, 2: {0}, 3: {0}, 4: set(), 5: {1}, 6: {2}}.items()
 }
-# %% exercise-1: broker 5 has no link to 4, so it cannot have that in its table; a table names neighbors: here 1
+# %% exercise-1: broker 0 has no link to 4, so it cannot have that in its table; a table names neighbors: here 1, 2 and 3
 first_tables = {b: {"price < 30": {4}} for b in range(7)}
 # %% exercise-1: broker 1: your table says that price < 30 is wanted towards 0, but nobody behind 0 subscribed to it; broker 4 did
 first_tables = {
@@ -177,7 +177,7 @@ class MyBroker(Broker):
                 self.world.send(neighbor, event)
 
 
-# %% exercise-6: your broker 4 failed at 1.000000000 s on the subscribe of client 0: ZeroDivisionError: division by zero
+# %% exercise-6: your broker 4 failed at 1.000000000 s on the subscribe of client 0 at broker 4: ZeroDivisionError: division by zero
 class MyBroker(Broker):
     name = "my-broker"
 
