@@ -215,7 +215,7 @@ def check_final_share(answer: object) -> Verdict:
     return judged(
         "3",
         _wrong_share(answer),
-        "In the runs it was "
+        f"In groups of {MEMBERS} it was "
         + ", ".join(f"{mean_spread(f, once=True)[-1] / MEMBERS:.3f}" for f in (2, 3, 4))
         + ". Gossip alone leaves some out, however long you wait; lpbcast lets them ask for what"
         " digests name.",
@@ -322,8 +322,8 @@ def check_direct(answer: object, run: "Run") -> Verdict:
     return judged(
         "5",
         _wrong_direct(answer, run),
-        "Broker 0 pays for every interested broker itself; with ten thousand of them it would not"
-        " come to an end.",
+        "Broker 0 pays for every interested broker itself; with ten thousand of them it would have"
+        " ten thousand messages to send.",
     )
 
 

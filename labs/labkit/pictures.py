@@ -11,7 +11,15 @@ import networkx as nx
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import PAPER_COLORS, WIDE, Drawing, in_style, panel, rendered
+from analysis.figures.style import (
+    PAPER_COLORS,
+    WIDE,
+    Drawing,
+    in_style,
+    panel,
+    rendered,
+    whole_numbers,
+)
 from analysis.replay import build_chart
 from topologies.picture import draw
 
@@ -91,6 +99,8 @@ def curves(
                 marker=_MARKERS[look],
                 label=name,
             )
+        if all(float(x).is_integer() for xs, _ in lines.values() for x in xs):
+            whole_numbers(axes.xaxis)
         return _finished(figure, axes, title, across, up, named=bool(lines))
 
 
