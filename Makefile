@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard ns3-app/*/*)
 
-.PHONY: demo test smoke bench lint setup clean
+.PHONY: demo test smoke bench labs lint setup clean
 
 demo: setup
 	$(BIN)/python -m pysim run experiments/demo.toml --out results/demo --force
@@ -18,6 +18,9 @@ smoke: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+labs: setup $(VENV)/.jupyter
+	cd labs && ../$(BIN)/jupyter lab
 
 lint: setup
 	$(BIN)/ruff check .
@@ -37,6 +40,11 @@ $(VENV)/.dependencies: requirements.txt tools/check-machine.sh
 # Built inside the environment whose ns3 it will run with, hence no build isolation.
 $(VENV)/.built: $(VENV)/.dependencies $(NATIVE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+# Only who works through the labs needs JupyterLab.
+$(VENV)/.jupyter: labs/requirements.txt $(VENV)/.dependencies
+	$(BIN)/python -m pip install --quiet --requirement labs/requirements.txt
 	touch $@
 
 # A small analysis, once: later ones start in half the time.
