@@ -137,6 +137,12 @@ def written(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def short(key: str) -> str:
+    """What a reader calls a key: "subscribers", and "protocol" for the name of one."""
+    *before, last = key.split(".")
+    return before[-1] if before and last in ("name", "kind", "model") else last
+
+
 def _index(directory: Path) -> dict[str, Any]:
     """The contents of a sweep's index."""
     path = directory / SWEEP
