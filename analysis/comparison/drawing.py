@@ -27,7 +27,7 @@ from analysis.figures.style import (
     styled,
 )
 from analysis.figures.sweep import Line, arrange, beside, draw_line
-from analysis.report.headlines import Headline
+from analysis.report.headlines import Measure
 from analysis.report.source import short
 
 _PARTS = {
@@ -37,6 +37,7 @@ _PARTS = {
     "transport_bytes": ("ACKs and handshakes", "own"),
 }
 _PANELS = ("messages", "cost", "latency_median", "latency_p99", "load", "state")
+_CURVES = ("messages", "cost", "control_bytes", "latency_median", "state")
 _ACROSS = 3
 _ROW = 0.26  # inches of a bar
 _TALL = 2.05  # inches of a panel along the axis
@@ -102,8 +103,7 @@ def curves(
     comparison: Comparison, group: tuple[str, ...], statements: Sequence[Statement]
 ) -> Drawing:
     """How measures run along the axis; a dotted line where one system overtakes another."""
-    keys = [comparison.bytes.key, "control_bytes", *_PANELS]
-    keys = [key for key in keys if comparison.known(key) and key != "latency_p99"]
+    keys = [key for key in (comparison.bytes.key, *_CURVES) if comparison.known(key)]
     down = math.ceil(len(keys) / _ACROSS)
     figure = page(WIDE, 0.35 + down * _TALL)
     grid = figure.subplots(down, _ACROSS, squeeze=False)
@@ -138,7 +138,7 @@ def _draw_measure(axes: Axes, comparison: Comparison, key: str, group: tuple[str
     axes.set_title(_titled(measure, unit))
 
 
-def _unit(measure: Headline, comparison: Comparison, places: Sequence[Place]) -> Unit:
+def _unit(measure: Measure, comparison: Comparison, places: Sequence[Place]) -> Unit:
     values = [
         comparison.estimate(measure.key, system, place).mean
         for system in comparison.systems
@@ -147,7 +147,7 @@ def _unit(measure: Headline, comparison: Comparison, places: Sequence[Place]) ->
     return measure.unit(max(map(abs, values)))
 
 
-def _titled(measure: Headline, unit: Unit) -> str:
+def _titled(measure: Measure, unit: Unit) -> str:
     name = measure.label[:1].upper() + measure.label[1:]
     return f"{name} ({unit.name})" if unit.name else name
 
@@ -168,7 +168,7 @@ def _end_labels(
     rows: Sequence[int],
     values: Sequence[Estimate],
     unit: Unit,
-    measure: Headline | None,
+    measure: Measure | None,
 ) -> None:
     """The numbers behind the bars; with their intervals if a measure says how they are written."""
     for row, value in zip(rows, values, strict=True):

@@ -28,7 +28,7 @@ class Written(NamedTuple):
 
 def write(comparison: Comparison) -> Written:
     """Write the page, its figures (SVG) and the data into the comparison's directory."""
-    root = comparison.results.directory
+    root = comparison.directory
     page = compose(comparison)
     figures = []
     for name, drawing in page.drawings.items():
@@ -44,7 +44,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     return {
         "experiment": comparison.first.manifest["experiment"],
         "network": comparison.first.manifest["network"]["backend"],
-        "directory": str(comparison.results.directory),
+        "directory": str(comparison.directory),
         "systems": list(comparison.systems),
         "axis": comparison.axis or None,
         "others": list(comparison.others),
@@ -58,7 +58,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             for place in comparison.places
         ],
         "statements": [_statement(comparison, each) for each in words.statements(comparison)],
-        "failed": [{"run": row["run"], "error": row["error"]} for row in comparison.results.failed],
+        "failed": [{"run": row["run"], "error": row["error"]} for row in comparison.failed],
     }
 
 

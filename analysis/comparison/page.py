@@ -43,7 +43,7 @@ def html(comparison: Comparison, page: Page) -> str:
         counted(len(comparison.seeds), "seed"),
         "ns-3" if comparison.first.manifest["network"]["backend"] == "ns3" else "in memory",
     ]
-    description = comparison.first.settings.get("description", "")
+    description = comparison.settings.get("description", "")
     head = tag(
         "header",
         tag("p", "Comparison of pysim protocols", class_="eyebrow"),
@@ -111,21 +111,17 @@ def _table(page: Page, name: str, title: str, table: Table) -> Markup:
 
 
 def _asked(page: Page, comparison: Comparison) -> Iterator[Markup]:
-    run = comparison.first
+    settings = comparison.settings
     yield paragraph(
-        f"{run.brokers} brokers for {run.settings['duration']} of simulated time at the first "
-        f"point. {network_in_words(run.settings['network'])}"
+        f"{comparison.first.brokers} brokers for {settings['duration']} of simulated time at the "
+        f"first point. {network_in_words(settings['network'])}"
     )
     rows = [("system", ", ".join(comparison.systems))]
-    rows += [
-        (key, ", ".join(comparison.results.values(key)))
-        for key in (comparison.axis, *comparison.others)
-        if key
-    ]
+    rows += [(key, ", ".join(values)) for key, values in comparison.varied().items()]
     rows += [
         (f"{part}.{key}", json.dumps(value) if not isinstance(value, str) else value)
         for part in ("topology", "workload")
-        for key, value in run.settings[part].items()
+        for key, value in settings[part].items()
     ]
     columns = (Column("key", "name"), Column("value", "words"))
     yield page.table("asked", "What was varied, and the first point.", columns, rows)
@@ -134,7 +130,7 @@ def _asked(page: Page, comparison: Comparison) -> Iterator[Markup]:
 def _runs(page: Page, comparison: Comparison) -> Iterator[Markup]:
     rows = [
         (row["run"], f"{row['seconds']:.1f}", row["fingerprint"], row["error"])
-        for row in comparison.results.rows
+        for row in comparison.runs
     ]
     columns = (
         Column("run", "words"),
@@ -160,7 +156,7 @@ def _why(comparison: Comparison) -> str:
 
 
 def _reproduce(comparison: Comparison) -> Iterator[Markup]:
-    directory = comparison.results.directory
+    directory = comparison.directory
     file = directory / FILE
     yield paragraph(
         "The runs, their captures and their analyses are kept beside this page: the same command "
@@ -170,4 +166,4 @@ def _reproduce(comparison: Comparison) -> Iterator[Markup]:
         yield tag("pre", f"pysim compare {FILE}")
         yield tag("pre", file.read_text("utf-8"))
     else:
-        yield tag("pre", comparison.first.configuration)
+        yield tag("pre", comparison.configuration)

@@ -3,20 +3,22 @@
 It draws nothing and judges nothing; it refuses what would not be a fair comparison.
 """
 
-import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analysis.comparison.crossings import Standing, Values, stand
-from analysis.comparison.measures import BY_NAME, BYTES, MEASURES
+from analysis.comparison.measures import BY_NAME, BYTES
+from analysis.comparison.numbers import Numbers
 from analysis.figures.confidence import Estimate, estimate
 from analysis.figures.sweep import Scale, scale_of
-from analysis.report.headlines import Headline
-from analysis.report.source import AnalysedRun, Sample, SweepResults, read_sweep, short, written
+from analysis.finished import FinishedRun
+from analysis.report.headlines import Measure
+from analysis.report.source import read_index, short, written
 
 _PROTOCOL = "protocol"
 _NOT_OPTIONS = ("name", "file")
@@ -57,23 +59,48 @@ class Comparison:
     keys that vary.
     """
 
-    results: SweepResults
+    directory: Path
     systems: tuple[str, ...]
     axis: str
     others: tuple[str, ...]
     places: tuple[Place, ...]
     rows: tuple[Row, ...]
+    runs: tuple[Mapping[str, Any], ...]
+    """A row of the sweep's index for each run that has ended."""
+
+    @cached_property
+    def first(self) -> FinishedRun:
+        """A run, for what all have in common."""
+        complete = next(row for row in self.runs if row["status"] == "complete")
+        return FinishedRun(self.directory / complete["directory"])
+
+    @cached_property
+    def configuration(self) -> str:
+        """The experiment file that repeats the first run."""
+        return (self.first.directory / "config.toml").read_text("utf-8")
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """That file's values, as they are written."""
+        return tomllib.loads(self.configuration)
+
+    def varied(self) -> dict[str, list[str]]:
+        """The values of each key that varies, besides those of the protocol."""
+        keys = (self.axis, *self.others) if self.axis else ()
+        columns = zip(*((place.along, *place.others) for place in self.places), strict=True)
+        return {key: list(dict.fromkeys(next(columns))) for key in keys}
 
     @property
-    def first(self) -> AnalysedRun:
-        return self.results.points[0].first
+    def failed(self) -> list[Mapping[str, Any]]:
+        """The runs that ended with an error."""
+        return [row for row in self.runs if row["status"] != "complete"]
 
     @property
     def seeds(self) -> list[int]:
         return sorted({row.seed for row in self.rows})
 
     @property
-    def bytes(self) -> Headline:
+    def bytes(self) -> Measure:
         """What bytes are in this comparison: those on the wire, if the network has wires."""
         return next(BY_NAME[key] for key in BYTES if self.known(key))
 
@@ -128,22 +155,46 @@ class Comparison:
         return not any(math.isnan(row.values[measure]) for row in self.rows)
 
 
-def read(directory: Path) -> Comparison:
-    """The comparison in a directory of analysed runs; UnfairError if it is none."""
-    results = read_sweep(directory)
-    keys = [key for key in results.keys if not _is_protocol(key)]
-    varied = [key for key in keys if len(results.values(key)) > 1]
-    axis, others = (varied[0], tuple(varied[1:])) if varied else ("", ())
+def read(directory: Path, known: Mapping[Path, Numbers]) -> Comparison:
+    """The comparison in the directory of a sweep; UnfairError if it is none.
+
+    `known` are the numbers of its runs, by their directories.
+    """
+    index = read_index(directory)
+    runs = tuple(_judged(row, known.get(directory / row["directory"])) for row in index["runs"])
+    complete = [row for row in runs if row["status"] == "complete"]
+    if not complete:
+        raise UnfairError(f"{directory} has no complete run to compare")
+    axis, others = _axes(index["keys"], complete)
+    rows = [_row(row, axis, others, known[directory / row["directory"]]) for row in complete]
     found = Comparison(
-        results,
-        tuple(dict.fromkeys(_system(point.settings) for point in results.points)),
+        directory,
+        tuple(dict.fromkeys(row.system for row in rows)),
         axis,
         others,
-        tuple(dict.fromkeys(_place(point.settings, axis, others) for point in results.points)),
-        tuple(_rows(results.points, axis, others)),
+        tuple(dict.fromkeys(row.place for row in rows)),
+        tuple(rows),
+        runs,
     )
     _check(found)
     return found
+
+
+def _judged(row: Mapping[str, Any], known: Numbers | None) -> Mapping[str, Any]:
+    """A run of the index; one whose captures or books are not in order is no complete one."""
+    if row["status"] != "complete" or (known is not None and not known.problem):
+        return row
+    return {**row, "status": "failed", "error": known.problem if known else "was not read"}
+
+
+def _axes(keys: Sequence[str], runs: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[str, ...]]:
+    """The first key that varies, besides those of the protocol, and the others."""
+    varied = [
+        key
+        for key in keys
+        if not _is_protocol(key) and len({written(run["settings"][key]) for run in runs}) > 1
+    ]
+    return (varied[0], tuple(varied[1:])) if varied else ("", ())
 
 
 def _is_protocol(key: str) -> bool:
@@ -168,29 +219,10 @@ def _place(settings: Mapping[str, Any], axis: str, others: Sequence[str]) -> Pla
     return Place(along, tuple(written(settings[key]) for key in others))
 
 
-def _rows(points: Sequence[Sample], axis: str, others: Sequence[str]) -> Iterator[Row]:
-    for point in points:
-        for run in point.runs:
-            yield Row(
-                _system(point.settings),
-                _place(point.settings, axis, others),
-                int(run.manifest["seed"]),
-                _asked_of_all(run),
-                {measure.key: measure.known(run) for measure in MEASURES},
-            )
-
-
-def _asked_of_all(run: AnalysedRun) -> str:
-    """A digest of what does not depend on the protocol: the overlay, and what clients did."""
-    digest = hashlib.sha256()
-    for name, columns in (
-        ("links", ["a", "b", "delay", "rate"]),
-        ("events", ["time", "broker", "client", "due"]),
-        ("subscriptions", ["since", "until", "broker", "client", "filter"]),
-    ):
-        table = run.table(name)[columns].sort_values(columns).fillna(-1)
-        digest.update(table.to_csv(index=False).encode())
-    return digest.hexdigest()
+def _row(run: Mapping[str, Any], axis: str, others: Sequence[str], numbers: Numbers) -> Row:
+    settings = run["settings"]
+    place = _place(settings, axis, others)
+    return Row(_system(settings), place, int(run["seed"]), numbers.asked, numbers.values)
 
 
 def _check(comparison: Comparison) -> None:

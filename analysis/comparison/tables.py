@@ -8,7 +8,7 @@ from analysis.comparison.measures import BYTES, MEASURES
 from analysis.comparison.results import Comparison, Place
 from analysis.figures.confidence import Estimate
 from analysis.figures.numbers import column
-from analysis.report.headlines import Headline
+from analysis.report.headlines import Measure
 from analysis.report.source import short
 
 _MOST_SENTENCES = 3  # measures whose pairs of systems are printed; the page has all
@@ -22,7 +22,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-def shown_measures(comparison: Comparison) -> list[Headline]:
+def shown_measures(comparison: Comparison) -> list[Measure]:
     """The measures that all runs have; bytes of messages only where there are none on wires."""
     left_out = set() if comparison.bytes.key == BYTES[1] else {BYTES[1]}
     return [
@@ -42,7 +42,7 @@ def at_place(comparison: Comparison, place: Place) -> Table:
     return Table(comparison.named(place), ("", *comparison.systems), tuple(rows))
 
 
-def along(comparison: Comparison, measure: Headline, group: tuple[str, ...]) -> Table:
+def along(comparison: Comparison, measure: Measure, group: tuple[str, ...]) -> Table:
     """One measure of all systems along the axis."""
     places = comparison.along(group)
     systems = comparison.systems
@@ -59,7 +59,7 @@ def along(comparison: Comparison, measure: Headline, group: tuple[str, ...]) -> 
     )
 
 
-def numbers(measure: Headline, values: Sequence[Estimate]) -> tuple[str, list[str]]:
+def numbers(measure: Measure, values: Sequence[Estimate]) -> tuple[str, list[str]]:
     """A title with the unit, and the cells of estimates that are read together."""
     unit = measure.unit(max(abs(value.mean) for value in values))
     title = f"{measure.label} ({unit.name})" if unit.name else measure.label

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analysis.metrics import METRICS
-from analysis.report.headlines import Headline
+from analysis.report.headlines import Measure
 from analysis.report.markup import Markup, joined, tag
 from analysis.report.page import Page, paragraph
 
@@ -20,7 +20,7 @@ _CAPTURES = (
 )
 
 
-def method(page: Page, numbers: Sequence[Headline]) -> Iterator[Markup]:
+def method(page: Page, numbers: Sequence[Measure]) -> Iterator[Markup]:
     """The method, the definitions of what the report used, and what is not in it.
 
     `numbers` are the key numbers that the report shows.

@@ -20,6 +20,7 @@ from pysim.experiments import index as indexes
 from pysim.experiments.comparison import FILE, Words
 from pysim.experiments.config import Config
 from pysim.experiments.registries import protocols_in
+from pysim.experiments.run import RunError
 from pysim.experiments.schema import FieldError
 from pysim.experiments.sweep import Sweep
 
@@ -46,9 +47,11 @@ def execute(options: argparse.Namespace) -> int:
     with indexes.exclusive(sweep.root):
         carry_out(sweep, options)
         _write_file(whole, root)
-        failed = _analysed(sweep, options)
-        _tell(_compared(root), options)
-    return 1 if failed else 0
+        for run in sweep.of("failed"):
+            print(f"pysim: failed: {run.name}: {run.note}", file=sys.stderr)
+        found = _compared(sweep, options)
+        _tell(found, options)
+    return 1 if found.failed else 0
 
 
 # What was asked
@@ -159,31 +162,20 @@ def _write_file(whole: Config, root: Path) -> None:
         (root / FILE).write_text(toml.text(whole.raw), encoding="utf-8")
 
 
-def _analysed(sweep: Sweep, options: argparse.Namespace) -> int:
-    """Analyse what is complete; how many runs failed, or could not be analysed."""
-    from analysis.several import analyses  # Spark takes longer to load than most commands take
+def _compared(sweep: Sweep, options: argparse.Namespace) -> "Comparison":
+    """Read the captures of all complete runs as Spark tasks, and hold systems together."""
+    from analysis.comparison import UnfairError, gather, read  # Spark takes long to load
+    from analysis.session import open_session
 
-    failed = sweep.of("failed")
-    for run in failed:
-        print(f"pysim: failed: {run.name}: {run.note}", file=sys.stderr)
     runs = [run.directory for run in sweep.of("complete")]
-    problems = 0
-    with counter(options, len(runs), "runs analysed") as progress:
-        for number, (_, result) in enumerate(analyses(runs, options.master), 1):
-            progress(number, number / len(runs))
-            if isinstance(result, Exception):
-                print(f"pysim: {result}", file=sys.stderr)
-                problems += 1
-    return len(failed) + problems
-
-
-def _compared(root: Path) -> "Comparison":
-    from analysis.comparison import read
-    from pysim.experiments.run import RunError
-
+    with open_session(options.master, "pysim compare", captures=False) as session:
+        known = dict(gather(session, runs))
+    for run, found in known.items():
+        if found.problem:
+            print(f"pysim: {run.name}: {found.problem}", file=sys.stderr)
     try:
-        return read(root)
-    except ValueError as error:
+        return read(sweep.root, known)
+    except UnfairError as error:
         raise RunError(str(error)) from None
 
 
