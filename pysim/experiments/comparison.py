@@ -19,6 +19,7 @@ from pysim.experiments import config as tables
 from pysim.experiments import registries
 from pysim.experiments.config import Config, ConfigError, Experiment, expand
 from pysim.experiments.plan import prepare
+from pysim.experiments.schema import FieldError
 from pysim.naming import nearest
 from pysim.units import Duration
 
@@ -122,8 +123,8 @@ def full_key(key: str, raw: Mapping[str, Any]) -> str:
     every = [name for names in known.values() for name in names]
     workload, topology = (raw[section].get("kind", "file") for section in _SECTIONS[:2])
     raise ConfigError(
-        f'"{key}" is no key of the workload {workload}, of the topology {topology} or of the'
-        f" network; {nearest(key, every)}"
+        f'{FILE}: "{key}" is no key of the workload {workload}, of the topology {topology} or of'
+        f" the network; {nearest(key, every)}"
     )
 
 
@@ -134,8 +135,9 @@ def _keys_of(section: str, raw: Mapping[str, Any]) -> Iterator[str]:
     choice = tables.WorkloadTable if section == "workload" else tables.Topology
     kind = raw[section].get("kind", "file")
     if kind not in choice.types():
-        what = f"{section} of that name"
-        raise ConfigError(f'there is no {what}, "{kind}"; {nearest(kind, choice.types())}')
+        unknown = f"is not a known {choice.WHAT}; {nearest(kind, choice.types())}"
+        problem = FieldError(f"{section}.{choice.KEY}", unknown)
+        raise ConfigError(f"{FILE}: {problem.sentence(raw)}")
     yield from choice.types()[kind].__struct_fields__
 
 

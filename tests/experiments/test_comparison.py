@@ -79,8 +79,14 @@ def test_short_keys_are_found_where_they_belong(key: str, full: str) -> None:
     ("words", "sentence"),
     [
         ({"over": {"skw": [1]}}, '"skw" is no key of the workload topics.*did you mean "skew"'),
-        ({"workload": "topic"}, 'no workload of that name, "topic"; did you mean "topics"'),
-        ({"topology": "tree", "over": {"brokers": [1]}}, 'no topology of that name, "tree"'),
+        (
+            {"workload": "topic"},
+            '"topic" is not a known workload; did you mean "topics"',
+        ),
+        (
+            {"topology": "tree", "over": {"brokers": [1]}},
+            '"tree" is not a known topology',
+        ),
         ({"seeds": 0}, "repeat = 0"),
         ({"over": {"skew": [1, 1]}}, "twice"),
     ],
