@@ -23,6 +23,7 @@ from analysis.ingest import read_captures
 from analysis.metrics.inputs import CARRIERS, HEADER_BYTES
 from analysis.sources import coverage
 
+_PER_CORE = 8  # runs that a core reads before anybody hears of them
 _CARRYING = pa.array(["data", "datagram"])
 _HEADERS = ("frame_header", "transport_header", "ip_header", "link_header")
 _PLACED = ("source", "target", "channel")
@@ -46,11 +47,13 @@ class Numbers(NamedTuple):
 
 
 def gather(session: SparkSession, directories: Sequence[Path]) -> Iterator[tuple[Path, Numbers]]:
-    """The numbers of all runs, each read by a Spark task."""
+    """The numbers of all runs, each read by a Spark task; some at a time, to tell how far it is."""
     context = session.sparkContext
-    places = [str(each.absolute()) for each in directories]
-    found = context.parallelize(places, max(1, len(places))).map(_tried).collect()
-    yield from zip(directories, found, strict=True)
+    at_once = _PER_CORE * context.defaultParallelism
+    for begin in range(0, len(directories), at_once):
+        part = directories[begin : begin + at_once]
+        places = context.parallelize([str(each.absolute()) for each in part], len(part))
+        yield from zip(part, places.map(_tried).collect(), strict=True)
 
 
 def numbers(directory: Path | str) -> Numbers:

@@ -168,8 +168,14 @@ def _compared(sweep: Sweep, options: argparse.Namespace) -> "Comparison":
     from analysis.session import open_session
 
     runs = [run.directory for run in sweep.of("complete")]
-    with open_session(options.master, "pysim compare", captures=False) as session:
-        known = dict(gather(session, runs))
+    known = {}
+    with (
+        counter(options, len(runs), "runs read") as progress,
+        open_session(options.master, "pysim compare", captures=False) as session,
+    ):
+        for run, found in gather(session, runs):
+            known[run] = found
+            progress(len(known), len(known) / len(runs))
     for run, found in known.items():
         if found.problem:
             print(f"pysim: {run.name}: {found.problem}", file=sys.stderr)
