@@ -5,6 +5,7 @@ Only what intervals tell apart is said to differ, and who misses deliveries is n
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -182,9 +183,9 @@ def _pair(
     if len(unsure) == len(standings):
         return f"{joined(pair)} cannot be told apart at any {name} {_limits(comparison, measure)}."
     if len(crossed) == 1:
-        text = _overtaking(name, verbs, pair, crossed[0])
+        text = _overtaking(comparison, verbs, pair, crossed[0])
     elif crossed:
-        places = [f"{digits(each.at)} (between {each.low} and {each.high})" for each in crossed]
+        places = [_gap(comparison, each) for each in crossed]
         leader = pair[0] if crossed[0].sign < 0 else pair[1]
         text = (
             f"{pair[0]} and {pair[1]} overtake each other at {name} {joined(places)};"
@@ -197,12 +198,33 @@ def _pair(
     return f"{text}."
 
 
-def _overtaking(name: str, verbs: Verbs, pair: tuple[str, str], crossing: Crossing) -> str:
+def _overtaking(
+    comparison: Comparison, verbs: Verbs, pair: tuple[str, str], crossing: Crossing
+) -> str:
     below, above = pair if crossing.sign < 0 else reversed(pair)
     return (
-        f"above {name} {digits(crossing.at)} (between {crossing.low} and {crossing.high})"
-        f" {above} {verbs.more} than {below}; below it, {below} does"
+        f"above {short(comparison.axis)} {_gap(comparison, crossing)} {above} {verbs.more} than"
+        f" {below}; below it, {below} does"
     )
+
+
+def _gap(comparison: Comparison, crossing: Crossing) -> str:
+    """Where the order turns round: "23.5 /s (between 16 /s and 64 /s)"."""
+    return f"{_on_axis(comparison, crossing.at)} (between {crossing.low} and {crossing.high})"
+
+
+def _on_axis(comparison: Comparison, at: float) -> str:
+    """A place on the axis in the unit of its values, if all have the same one."""
+    factors = set()
+    for name, place in comparison.scale.places.items():
+        written = re.fullmatch(r"([\d.]+)(\D*)", name)
+        if written is None or not place:
+            continue
+        factors.add((round(float(written[1]) / place, 9), written[2]))
+    if len(factors) != 1:
+        return digits(at)
+    ((factor, unit),) = factors
+    return f"{digits(at * factor)}{unit}"
 
 
 def _apart(name: str, verbs: Verbs, pair: tuple[str, str], standings: Sequence[Standing]) -> str:

@@ -77,6 +77,16 @@ def test_overtaking_is_told_with_its_gap_and_what_is_uncertain_in_it() -> None:
     )
 
 
+def test_what_is_interpolated_has_the_unit_of_the_axis() -> None:
+    timed = {
+        name: dict(zip(("10 ms", "20 ms", "30 ms"), curve.values(), strict=True))
+        for name, curve in CROSSING.items()
+    }
+    assert statement(timed, "network.delay").startswith(
+        "Above delay 20 ms (between 10 ms and 30 ms) floods sends fewer bytes"
+    )
+
+
 def test_who_is_always_ahead_is_told_with_the_factors() -> None:
     ahead: Given = {
         "trees": {"0": [10, 11, 12], "1": [10, 11, 12]},
