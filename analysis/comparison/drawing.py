@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from analysis.comparison import words
 from analysis.comparison.measures import BY_NAME
@@ -38,6 +39,7 @@ _PARTS = {
 }
 _PANELS = ("messages", "cost", "latency_median", "latency_p99", "load", "state")
 _CURVES = ("messages", "cost", "control_bytes", "latency_median", "state")
+_SHORT = {"latency_p99": "99 % latency", "load": "Busiest broker / mean"}
 _ACROSS = 3
 _ROW = 0.26  # inches of a bar
 _TALL = 2.05  # inches of a panel along the axis
@@ -148,7 +150,7 @@ def _unit(measure: Measure, comparison: Comparison, places: Sequence[Place]) -> 
 
 
 def _titled(measure: Measure, unit: Unit) -> str:
-    name = measure.label[:1].upper() + measure.label[1:]
+    name = _SHORT.get(measure.key, measure.label[:1].upper() + measure.label[1:])
     return f"{name} ({unit.name})" if unit.name else name
 
 
@@ -190,6 +192,7 @@ def _rows_of_systems(axes: Axes, systems: Sequence[str]) -> None:
     axes.set_ylim(len(systems) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     grouped(axes.xaxis)
 
 
