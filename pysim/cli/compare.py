@@ -164,18 +164,21 @@ def _write_file(whole: Config, root: Path) -> None:
 
 def _compared(sweep: Sweep, options: argparse.Namespace) -> "Comparison":
     """Read the captures of all complete runs as Spark tasks, and hold systems together."""
-    from analysis.comparison import UnfairError, gather, read  # Spark takes long to load
+    from analysis.comparison import UnfairError, gather, kept, read  # Spark takes long to load
     from analysis.session import open_session
 
     runs = [run.directory for run in sweep.of("complete")]
-    known = {}
-    with (
-        counter(options, len(runs), "runs read") as progress,
-        open_session(options.master, "pysim compare", captures=False) as session,
-    ):
-        for run, found in gather(session, runs):
-            known[run] = found
-            progress(len(known), len(known) / len(runs))
+    known = kept.known(sweep.root, runs)
+    missing = [run for run in runs if run not in known]
+    if missing:
+        with (
+            counter(options, len(missing), "runs read") as progress,
+            open_session(options.master, "pysim compare", captures=False) as session,
+        ):
+            for number, (run, found) in enumerate(gather(session, missing), 1):
+                known[run] = found
+                progress(number, number / len(missing))
+        kept.keep(sweep.root, known)
     for run, found in known.items():
         if found.problem:
             print(f"pysim: {run.name}: {found.problem}", file=sys.stderr)
