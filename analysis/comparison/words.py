@@ -160,7 +160,7 @@ def _leaders(comparison: Comparison, measure: str, group: tuple[str, ...], where
             unsure.append(place.along)
     name = short(comparison.axis)
     if not leads:
-        return _begun(f"{where}nobody {_VERBS[measure].most} for certain at any {name}.")
+        return _begun(f"{where}nobody {_VERBS[measure].most} for certain at any value of {name}.")
     parts = [
         f"{system} {_VERBS[measure].most} at {name} {joined(places)}"
         for system, places in leads.items()
@@ -181,7 +181,8 @@ def _pair(
     name, verbs = short(comparison.axis), _VERBS[measure]
     unsure = [standing.place for standing in standings if not standing.sign]
     if len(unsure) == len(standings):
-        return f"{joined(pair)} cannot be told apart at any {name} {_limits(comparison, measure)}."
+        limits = _limits(comparison, measure)
+        return f"{joined(pair)} cannot be told apart at any value of {name} {limits}."
     if len(crossed) == 1:
         text = _overtaking(comparison, verbs, pair, crossed[0])
     elif crossed:
@@ -235,7 +236,7 @@ def _apart(name: str, verbs: Verbs, pair: tuple[str, str], standings: Sequence[S
         if there:
             places = f"at {name} {joined([standing.place for standing in there])}"
             if len(there) == len(standings):
-                places = f"at every {name}"
+                places = f"at every value of {name}"
             parts.append(f"{better} {verbs.more} than {worse} {places} ({_factors(there)})")
     return "; ".join(parts)
 
@@ -290,7 +291,8 @@ def _with_seeds(comparison: Comparison) -> str:
 def _times(ratio: float) -> str:
     if math.isinf(ratio):
         return "endlessly many x"
-    return f"{ratio:.2f} x" if ratio < 10 else f"{ratio:.0f} x"
+    places = 4 if ratio < 1.01 else 2 if ratio < 10 else 0
+    return f"{ratio:.{places}f} x"
 
 
 def _begun(sentence: str) -> str:

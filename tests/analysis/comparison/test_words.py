@@ -92,13 +92,17 @@ def test_who_is_always_ahead_is_told_with_the_factors() -> None:
         "trees": {"0": [10, 11, 12], "1": [10, 11, 12]},
         "floods": {"0": [20, 22, 24], "1": [30, 33, 36]},
     }
-    assert statement(ahead) == "trees sends fewer bytes than floods at every skew (2.00 to 3.00 x)."
+    assert (
+        statement(ahead)
+        == "trees sends fewer bytes than floods at every value of skew (2.00 to 3.00 x)."
+    )
 
 
 def test_without_certainty_that_is_what_is_said() -> None:
     same = {"trees": CROSSING["trees"], "again": CROSSING["trees"]}
     assert statement(same) == (
-        "trees and again cannot be told apart at any skew by bytes on the wire with three seeds."
+        "trees and again cannot be told apart at any value of skew by bytes on the wire with"
+        " three seeds."
     )
 
 
