@@ -47,10 +47,15 @@ class Reading(NamedTuple):
         return pa.RecordBatch.from_arrays(columns, list(self._fields))
 
 
-def read_captures(run: FinishedRun, coverage: Coverage) -> Reading:
+Heard = Callable[[pa.Table, pa.Table], None]
+"""Is given the placed messages and packets of each capture."""
+
+
+def read_captures(
+    run: FinishedRun, coverage: Coverage, heard: Heard = lambda messages, packets: None
+) -> Reading:
     """Read all captures of a run here and now, for what can be said of them in short."""
-    with _Parts(None, "") as parts:
-        reading = _read(_nodes(run), coverage, run.table_path("events"), parts)
+    reading = _read(_nodes(run), coverage, run.table_path("events"), heard)
     return reading._replace(notes=pa.concat_tables([reading.notes, _left_out(run)]))
 
 
@@ -98,23 +103,23 @@ def _reader(
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 with _Parts(place, f"part-{number:05}.parquet") as parts:
-                    reading = _read(tasks[number], coverage, events, parts)
+                    reading = _read(tasks[number], coverage, events, parts.write)
                 yield reading.packed()
 
     return read
 
 
-def _read(nodes: list[list[Path]], coverage: Coverage, events: Path, parts: "_Parts") -> Reading:
-    """Read the captures of some nodes into files."""
+def _read(nodes: list[list[Path]], coverage: Coverage, events: Path, heard: Heard) -> Reading:
+    """Read the captures of some nodes."""
     publications = event_keys(pq.read_table(events, columns=["origin", "sequence"]))
     nothing = placed(MESSAGES.empty_table(), PACKETS.empty_table(), coverage, publications)
-    parts.write(*nothing)
+    heard(*nothing)
     notes: list[Note] = []
     counts = [captured_counts(nothing[0])]
     for paths in nodes:
         for read in reunite(_readable(paths, notes)).values():
             messages, packets = placed(read.messages, read.packets, coverage, publications)
-            parts.write(messages, packets)
+            heard(messages, packets)
             counts.append(captured_counts(messages))
             notes += read.notes
     return Reading(
@@ -125,8 +130,8 @@ def _read(nodes: list[list[Path]], coverage: Coverage, events: Path, parts: "_Pa
 class _Parts:
     """Files for the tables of some captures, whole or absent: a task may be tried twice."""
 
-    def __init__(self, place: Path | None, name: str) -> None:
-        self._paths = [] if place is None else [place / table / name for table in _TABLES]
+    def __init__(self, place: Path, name: str) -> None:
+        self._paths = [place / table / name for table in _TABLES]
         self._writers: list[pq.ParquetWriter] = []
 
     def __enter__(self) -> Self:
@@ -134,7 +139,7 @@ class _Parts:
 
     def write(self, *tables: pa.Table) -> None:
         """Add the tables of one capture."""
-        for number, (path, table) in enumerate(zip(self._paths, tables, strict=False)):
+        for number, (path, table) in enumerate(zip(self._paths, tables, strict=True)):
             if number == len(self._writers):
                 self._writers.append(pq.ParquetWriter(self._partial(path), table.schema))
             self._writers[number].write_table(table)

@@ -205,7 +205,7 @@ def _key(run: FinishedRun) -> str:
     tables = sorted((run.directory / "tables").glob("*.parquet"))
     manifest = {name: value for name, value in run.manifest.items() if name != "timings"}
     parts = [
-        _code_version(),
+        code_version(),
         json.dumps(manifest, sort_keys=True),
         json.dumps(run.capture_digests),
         *(path.name for path in run.strangers()),
@@ -214,7 +214,7 @@ def _key(run: FinishedRun) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _code_version() -> str:
+def code_version() -> str:
     """A digest of the code that makes an analysis: another definition is another analysis."""
     package = Path(__file__).parent
     files = [*package.glob("*.py"), *package.glob("captures/*.py"), *package.glob("metrics/*.py")]

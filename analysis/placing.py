@@ -10,6 +10,8 @@ not of this run) and `channel` (``link``, ``tcp``, ``udp``; null for other progr
 `arrived` (messages)
     the row stands for the message's arrival: it was captured at the target's end, or, where lines
     are captured at one end only, it is the row that is counted.
+`crossed` (messages)
+    the row stands for the message's crossing of this line: as `counted` of packets.
 `link_header`, `ip_header`, `transport_header` (messages)
     bytes of the headers of the packets that carried it, as `share_headers` defines them.
 `name`, `publication` (messages)
@@ -87,23 +89,22 @@ def _placed_messages(messages: pa.Table, coverage: Coverage, publications: _Int6
         name=_mapped(messages["type"], coverage.type_name, pa.string()),
         publication=pa.array(is_publication),
         counted=pa.array(ends.is_departure),
+        crossed=pa.array(ends.begins_to_cross | ends.one_sided),
         arrived=pa.array(ends.at_target if coverage.both_views else ends.is_departure),
     )
 
 
 def _placed_packets(packets: pa.Table, coverage: Coverage) -> pa.Table:
     ends = _Ends(packets, coverage)
-    departs, arrives = ends.at_source | ends.from_peer, ends.at_target | ends.to_peer
-    at_start = np.where(departs, ends.at_source, np.where(arrives, ~ends.at_target, ends.is_lower))
-    one_sided = ends.device.peer is not None and not coverage.paired
+    at_start = ends.begins_to_cross
     names = pa.array([ends.device.node or None, ends.device.peer], pa.string())
     return _with_columns(
         ends.placed(),
-        counted=pa.array(at_start | one_sided),
+        counted=pa.array(at_start | ends.one_sided),
         departure=pa.array(ends.is_departure),
         a=names.take(pa.array(np.where(at_start, 0, 1))),
         b=names.take(pa.array(np.where(at_start, 1, 0))),
-        directed=pa.array(departs | arrives),
+        directed=pa.array(ends.departs | ends.arrives),
     )
 
 
@@ -179,6 +180,15 @@ class _Ends:
         self.from_peer: _Bool = (source == peer) & (peer >= 0)
         self.to_peer: _Bool = (target == peer) & (peer >= 0)
         self.is_departure = self.at_source | (self.from_peer & (not coverage.both_views))
+        self.departs: _Bool = self.at_source | self.from_peer
+        self.arrives: _Bool = self.at_target | self.to_peer
+        self.one_sided = self.device.peer is not None and not coverage.paired
+
+    @property
+    def begins_to_cross(self) -> _Bool:
+        """The capturing end is where the line was entered; the lower one if nobody can tell."""
+        passing = np.where(self.arrives, ~self.at_target, self.is_lower)
+        return np.where(self.departs, self.at_source, passing)
 
     @property
     def is_lower(self) -> bool:

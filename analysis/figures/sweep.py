@@ -65,9 +65,9 @@ def draw(
     scale = scale_of(rows[key])
     figure, axes = panel(HALF, 2.4 if len(found) < 2 else 2.55)
     for number, line in enumerate(found):
-        places = _beside(scale, number - (len(found) - 1) / 2)
-        _draw_line(axes, number, line, unit, places, scale.ordered)
-    _arrange(axes, scale)
+        places = beside(scale, number - (len(found) - 1) / 2)
+        draw_line(axes, number, line, unit, places, scale.ordered)
+    arrange(axes, scale)
     axes.margins(y=0.12)
     axes.set_ylim(bottom=0)
     floor = 0.0
@@ -122,7 +122,7 @@ def _sizes(values: Sequence[Any]) -> list[float] | None:
     return None
 
 
-def _beside(scale: Scale, number: float) -> dict[str, float]:
+def beside(scale: Scale, number: float) -> dict[str, float]:
     """Places a little aside, so that lines with equal values can be told apart."""
     if not scale.ordered:
         return {name: place + _APART * number for name, place in scale.places.items()}
@@ -133,9 +133,10 @@ def _beside(scale: Scale, number: float) -> dict[str, float]:
     return {name: place + _ASIDE * number * (high - low) for name, place in scale.places.items()}
 
 
-def _draw_line(
+def draw_line(
     axes: Axes, number: int, line: Line, unit: Unit, places: Mapping[str, float], linked: bool
 ) -> None:
+    """Draw one line with its intervals, in the look of its number."""
     mean = np.array([point.mean for point in line.points.values()]) / unit.size
     half = np.nan_to_num([point.half for point in line.points.values()]) / unit.size
     low, high = half, half
@@ -154,7 +155,7 @@ def _draw_line(
     )
 
 
-def _arrange(axes: Axes, scale: Scale) -> None:
+def arrange(axes: Axes, scale: Scale) -> None:
     """A tick for each value, named as it was set, where there is room for its name."""
     if scale.logarithmic:
         axes.set_xscale("log")

@@ -6,7 +6,12 @@ numbers, and what is divided is divided at the end: equal runs have equal tables
 no file and know no session.
 """
 
-from analysis.metrics.bytes import byte_breakdown, byte_breakdown_by_type, retransmissions
+from analysis.metrics.bytes import (
+    byte_breakdown,
+    byte_breakdown_by_type,
+    bytes_by_purpose,
+    retransmissions,
+)
 from analysis.metrics.cost import (
     message_cost,
     message_totals,
@@ -35,6 +40,7 @@ METRICS: dict[str, Metric] = {
         Metric(traffic_over_time, ("bin", "type")),
         Metric(byte_breakdown, ("category",)),
         Metric(byte_breakdown_by_type, ("type", "category")),
+        Metric(bytes_by_purpose, ("purpose",)),
         Metric(retransmissions, ("source", "target")),
         Metric(normalized_cost, ("type",)),
         Metric(reconfiguration_overhead, ("reconfiguration", "type")),

@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from analysis.metrics.inputs import HEADER_BYTES
+from analysis.metrics.inputs import CARRIERS, HEADER_BYTES
 
 _CARRYING = ("data", "datagram")
 _OF_THEIR_OWN = ("ack", "handshake", "teardown", "reset", "retransmission", "other")
@@ -63,6 +63,36 @@ def byte_breakdown_by_type(hops: DataFrame) -> DataFrame:
         .groupBy("type")
         .agg(*(f.sum(size.cast("long")).alias(name) for name, size in parts.items()))
         .unpivot("type", list(parts), "category", "bytes")
+    )
+
+
+def bytes_by_purpose(packets: DataFrame, hops: DataFrame) -> DataFrame:
+    """All bytes on the wires by what they serve; every packet counts on each line it crosses.
+
+    `events` are the bodies of publications and of what carries them (batch, gossip, retrieved),
+    `control` those of all other messages; `headers` are those of frames, TCP or UDP, IP and link,
+    in packets that carry messages. `transport` is all else: acknowledgments, handshakes, teardowns,
+    resets, retransmissions, and messages that never became whole. The sum is that of
+    `byte_breakdown`.
+    """
+    carries = f.col("role").isin(*_CARRYING)
+    headers = sum((f.col(name) for name in _HEADERS), f.col("frame_header"))
+    seen = packets.filter("counted").agg(
+        f.coalesce(f.sum("length"), f.lit(0)).alias("whole"),
+        f.coalesce(f.sum(f.when(carries, headers)), f.lit(0)).alias("headers"),
+    )
+    body = (f.col("length") - HEADER_BYTES).cast("long")
+    of_events = f.col("publication") | f.col("type").isin(*CARRIERS)
+    bodies = hops.filter("crossed").agg(
+        f.coalesce(f.sum(f.when(of_events, body)), f.lit(0)).alias("events"),
+        f.coalesce(f.sum(f.when(~of_events, body)), f.lit(0)).alias("control"),
+    )
+    known = f.col("events") + f.col("control") + f.col("headers")
+    return (
+        seen.crossJoin(bodies)
+        .withColumn("transport", f.col("whole") - known)
+        .unpivot("whole", ["events", "control", "headers", "transport"], "purpose", "bytes")
+        .select("purpose", "bytes", f.try_divide("bytes", "whole").alias("share"))
     )
 
 

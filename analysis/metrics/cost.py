@@ -5,13 +5,13 @@ from pyspark.sql import functions as f
 
 from analysis.metrics.inputs import HEADER_BYTES, binned
 from analysis.metrics.metric import Setting
+from pysim.wire.messages import Event, Flush, Recack, Subscribe, Unsubscribe
+from pysim.wire.weights import weight_of_type
 
 PUBLISHED_WEIGHTS = {
-    "subscribe": 1.0,
-    "unsubscribe": 1.0,
-    "event": 1.0,
-    "flush": 0.1,
-    "recack": 0.1,
+    kind.NAME: weight
+    for kind in (Subscribe, Unsubscribe, Event, Flush, Recack)
+    if (weight := weight_of_type(kind.CODE)) is not None
 }
 """Table II of the reconfiguration paper (Cugola, Frey, Murphy, Picco), by type."""
 REFERENCE = "event"

@@ -37,7 +37,7 @@ def hops(messages: DataFrame, reconfigurations: DataFrame, setting: Setting) -> 
         *("capture", "direction", "channel", "source", "target"),
         *("origin", "sequence", f.col("name").alias("type"), "publication", "destinations"),
         *(f.col("length").cast("long").alias("length"), "first_time", "time"),
-        *("counted", "arrived", "transport_header", "ip_header", "link_header"),
+        *("counted", "crossed", "arrived", "transport_header", "ip_header", "link_header"),
     )
     following = _since_change(named, reconfigurations, setting).withColumn(
         "control", ~f.col("publication") & ~f.col("type").isin(*CARRIERS, *ROUTINE)

@@ -21,9 +21,11 @@ def build(directory: Path, out: Path | None = None, figures: str | None = None) 
     page = Page()
     first, facts = _compose(page, directory)
     html = page.html(f"{first.manifest['experiment']}: report", _head(first, facts))
-    _write(target, html.encode())
+    write_whole(target, html.encode())
     for name, drawing in page.drawings.items() if figures else ():
-        _write(target.parent / "figures" / f"{name}.{figures}", rendered(drawing, str(figures)))
+        write_whole(
+            target.parent / "figures" / f"{name}.{figures}", rendered(drawing, str(figures))
+        )
     return target
 
 
@@ -65,7 +67,7 @@ def _network(network: dict[str, str]) -> list[str]:
     return [f"ns-3, mode {network['mode']}", f"TCP profile {network['tcp']}"]
 
 
-def _write(target: Path, contents: bytes) -> None:
+def write_whole(target: Path, contents: bytes) -> None:
     """Write a file as a whole or not at all."""
     new = target.with_name(f".{target.name}.new")
     try:

@@ -15,7 +15,7 @@ from analysis.report.asked import network_in_words
 from analysis.report.headlines import BY_KEY, Headline
 from analysis.report.markup import Markup, tag
 from analysis.report.page import Column, Page, pair, paragraph
-from analysis.report.source import Sample, SweepResults, written
+from analysis.report.source import Sample, SweepResults, short, written
 from analysis.sources import AbsentError
 
 _FIRST = ("wire_per_delivery", "delivered", "latency_median")
@@ -38,7 +38,11 @@ def compose(page: Page, results: SweepResults) -> None:
     page.section("bytes", "Where the bytes go", _bytes(page, results))
     page.section("points", "All points", _points(page, results))
     page.section("runs", "All runs", _runs(page, results))
-    page.section("method", "Method and definitions", definitions.method(page, _SHOWN))
+    page.section(
+        "method",
+        "Method and definitions",
+        definitions.method(page, [BY_KEY[key] for key in _SHOWN]),
+    )
     page.section("reproduce", "How to reproduce it", reproduce.sweep(page, results))
 
 
@@ -104,11 +108,11 @@ def _cheapest(rows: pd.DataFrame, key: str, others: Sequence[str]) -> Iterator[s
     if len(found) < 2:
         return
     leads = sweep.leads(found)
-    where = [f"{lead.name} at {_short(key)} {joined(lead.places)}" for lead in leads]
+    where = [f"{lead.name} at {short(key)} {joined(lead.places)}" for lead in leads]
     yield f"Fewest {headline.label}: {joined(where)}."
     doubtful = [place for lead in leads for place in lead.doubtful]
     if doubtful:
-        yield f"At {_short(key)} {joined(doubtful)} the confidence intervals overlap."
+        yield f"At {short(key)} {joined(doubtful)} the confidence intervals overlap."
 
 
 def _reach(headline: Headline, points: Sequence[Sample]) -> str | None:
@@ -130,15 +134,9 @@ def _reach(headline: Headline, points: Sequence[Sample]) -> str | None:
 def _described(settings: Mapping[str, object]) -> str:
     """A point by what it sets: "flooding, rate 64 kbit/s"."""
     return ", ".join(
-        written(value) if key == _PROTOCOL else f"{_short(key)} {written(value)}"
+        written(value) if key == _PROTOCOL else f"{short(key)} {written(value)}"
         for key, value in sorted(settings.items(), key=lambda item: item[0] != _PROTOCOL)
     )
-
-
-def _short(key: str) -> str:
-    """What a reader calls a key: "subscribers", and "protocol" for the name of one."""
-    *before, last = key.split(".")
-    return before[-1] if before and last in ("name", "kind", "model") else last
 
 
 def _asked(page: Page, results: SweepResults) -> Iterator[Markup]:
@@ -204,7 +202,7 @@ def _points(page: Page, results: SweepResults) -> Iterator[Markup]:
         values = [headline.of(point) for point in results.points]
         if any(value.seeds for value in values):
             found.append(_numbers(headline, values))
-    names = [Column(_short(key), "name") for key in results.keys]
+    names = [Column(short(key), "name") for key in results.keys]
     points = [
         [*map(written, point.settings.values()), str(len(point.runs))] for point in results.points
     ]

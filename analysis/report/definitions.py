@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analysis.metrics import METRICS
-from analysis.report.headlines import BY_KEY
+from analysis.report.headlines import Measure
 from analysis.report.markup import Markup, joined, tag
 from analysis.report.page import Page, paragraph
 
@@ -20,17 +20,17 @@ _CAPTURES = (
 )
 
 
-def method(page: Page, numbers: Sequence[str]) -> Iterator[Markup]:
+def method(page: Page, numbers: Sequence[Measure]) -> Iterator[Markup]:
     """The method, the definitions of what the report used, and what is not in it.
 
-    `numbers` are the keys of the key numbers that the report shows.
+    `numbers` are the key numbers that the report shows.
     """
     yield paragraph(_METHOD, f" {_CAPTURES}" if "byte_breakdown" in page.metrics else "")
     if page.absent:
         yield tag("h3", "Not in this report")
         yield _list({title: [reason + "."] for title, reason in page.absent.items()})
     yield tag("h3", "Key numbers")
-    yield _list({BY_KEY[key].label: [BY_KEY[key].meaning] for key in numbers})
+    yield _list({each.label: [each.meaning] for each in numbers})
     yield tag("h3", "Metrics")
     terms = []
     for name in page.metrics:

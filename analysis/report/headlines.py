@@ -17,25 +17,13 @@ _EVENT_CARRIERS = ("batch", "gossip", "retrieved")
 
 
 @dataclass(frozen=True)
-class Headline:
-    """A number of a run: its name, what it measures, and how."""
+class Measure:
+    """A number that a run has: its name, what it measures, and how it is written."""
 
     key: str
     label: str
     kind: Literal["bytes", "share", "seconds", "number"]
     meaning: str
-    measure: Callable[[AnalysedRun], float]
-
-    def of(self, sample: Sample) -> Estimate:
-        """Its mean over the seeds of a sample."""
-        return estimate(map(self.known, sample.runs))
-
-    def known(self, run: AnalysedRun) -> float:
-        """Its value in one run; NaN where the run cannot tell it."""
-        try:
-            return float(self.measure(run))
-        except AbsentError:
-            return math.nan
 
     def unit(self, largest: float) -> Unit:
         """The unit for values up to this one."""
@@ -53,6 +41,24 @@ class Headline:
             return percent(value.mean)
         unit = self.unit(abs(value.mean))
         return estimated(value, 1 / unit.size, unit.name)
+
+
+@dataclass(frozen=True)
+class Headline(Measure):
+    """A measure, and how an analysed run tells it."""
+
+    measure: Callable[[AnalysedRun], float]
+
+    def of(self, sample: Sample) -> Estimate:
+        """Its mean over the seeds of a sample."""
+        return estimate(map(self.known, sample.runs))
+
+    def known(self, run: AnalysedRun) -> float:
+        """Its value in one run; NaN where the run cannot tell it."""
+        try:
+            return float(self.measure(run))
+        except AbsentError:
+            return math.nan
 
 
 def is_event(kind: str) -> bool:

@@ -20,6 +20,7 @@ from analysis.figures import (
     utilization,
 )
 from analysis.report import answer, asked, books, definitions, reproduce, tables
+from analysis.report.headlines import BY_KEY
 from analysis.report.markup import Markup
 from analysis.report.page import Page, pair
 from analysis.report.source import Sample
@@ -41,7 +42,11 @@ def compose(page: Page, sample: Sample) -> None:
     page.section("reconfigurations", "Reconfigurations", sections.reconfigurations())
     page.section("cost", "Cost in the papers' terms", sections.cost())
     page.section("books", "Books", books.words(page, sample))
-    page.section("method", "Method and definitions", definitions.method(page, answer.NUMBERS))
+    page.section(
+        "method",
+        "Method and definitions",
+        definitions.method(page, [BY_KEY[key] for key in answer.NUMBERS]),
+    )
     page.section("reproduce", "How to reproduce it", reproduce.one(page, sample))
 
 

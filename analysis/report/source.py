@@ -112,7 +112,7 @@ def is_sweep(directory: Path) -> bool:
 
 def read_sweep(directory: Path) -> SweepResults:
     """The results of a sweep; ValueError if it cannot be read, or if no run of it is of use."""
-    index = _index(directory)
+    index = read_index(directory)
     rows = tuple(_judged(row, directory) for row in index["runs"])
     by_point: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -128,7 +128,7 @@ def runs_to_analyse(directory: Path) -> list[Path]:
     """The directories of the runs that a report on `directory` is made of."""
     if not is_sweep(directory):
         return [FinishedRun(directory).directory]
-    rows = _index(directory)["runs"]
+    rows = read_index(directory)["runs"]
     return [directory / row["directory"] for row in rows if row["status"] == "complete"]
 
 
@@ -137,8 +137,14 @@ def written(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _index(directory: Path) -> dict[str, Any]:
-    """The contents of a sweep's index."""
+def short(key: str) -> str:
+    """What a reader calls a key: "subscribers", and "protocol" for the name of one."""
+    *before, last = key.split(".")
+    return before[-1] if before and last in ("name", "kind", "model") else last
+
+
+def read_index(directory: Path) -> dict[str, Any]:
+    """The contents of a sweep's index; ValueError if it cannot be read."""
     path = directory / SWEEP
     try:
         index: dict[str, Any] = json.loads(path.read_bytes())

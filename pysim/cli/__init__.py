@@ -128,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_analyze(command("analyze", "analyze", "Turn runs' captures into messages and metrics."))
     _add_books(command("books", "books", "Check that all counts of a run's messages agree."))
     _add_report(command("report", "report", "Build the report on a run or a sweep."))
+    _add_compare(command("compare", "compare", "Compare protocols on one workload and overlay."))
     _add_replay(command("replay", "replay", "Make a page to watch a run, or a sequence chart."))
     _add_reproduce(
         command("reproduce", "reproduce", "Reproduce published figures and judge each statement.")
@@ -173,6 +174,46 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     )
     _add_performing(parser)
     parser.add_argument("--json", action="store_true", help="print the index, or the dry run")
+    _add_settings(parser)
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "systems",
+        nargs="+",
+        metavar="SYSTEM",
+        help="protocols, with options as in popsub-gossip:interval=1s,fanout=3;"
+        " or one experiment file that sweeps over protocols",
+    )
+    parser.add_argument(
+        "--workload", metavar="KIND", help="what clients do, as in topics:rate=100 (topics)"
+    )
+    parser.add_argument(
+        "--topology",
+        metavar="KIND",
+        help="the overlay, as in random-tree:brokers=100, or a topology file (random-tree)",
+    )
+    parser.add_argument(
+        "--over",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,...",
+        help="compare at each of these values, such as skew=0,0.5,1; may be repeated",
+    )
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", help="runs of each system at each value (3)"
+    )
+    parser.add_argument(
+        "--network", choices=("ns3", "memory"), help="memory has no packets, but is fast (ns3)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the comparison's directory (results/compare/...)"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace runs of another configuration"
+    )
+    _add_performing(parser)
+    parser.add_argument("--json", action="store_true", help="print all that was found as JSON")
     _add_settings(parser)
 
 

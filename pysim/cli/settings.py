@@ -23,11 +23,12 @@ def pairs(arguments: Iterable[str]) -> dict[str, Any]:
         key, equals, value = argument.partition("=")
         if not key or not equals:
             raise UsageError(f"expected KEY=VALUE, not {argument}")
-        found[key.strip()] = _value(value.strip())
+        found[key.strip()] = toml_value(value.strip())
     return found
 
 
-def _value(text: str) -> Any:
+def toml_value(text: str) -> Any:
+    """A value as a file would have it."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

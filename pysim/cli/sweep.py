@@ -37,9 +37,9 @@ def execute(options: argparse.Namespace) -> int:
     check_limits(options)
     sweep = _checked(options)
     if options.dry_run:
-        print(_plan(sweep, options) if options.json else "\n".join(_listing(sweep, options)))
+        print(plan(sweep, options) if options.json else "\n".join(listing(sweep, options)))
         return 0
-    _refuse_changes(sweep, options.force)
+    refuse_changes(sweep, options.force)
     kept = len(sweep.of("complete"))
     begin = time.monotonic()
     with indexes.exclusive(sweep.root):
@@ -78,7 +78,7 @@ def counter(options: argparse.Namespace, total: int, what: str) -> Counter:
     return Counter(total, what, None if quiet else sys.stderr)
 
 
-def _refuse_changes(sweep: Sweep, force: bool) -> None:
+def refuse_changes(sweep: Sweep, force: bool) -> None:
     """Runs of another configuration are someone's results: they go only if one says so."""
     changed = sweep.of("changed")
     if changed and not force:
@@ -191,7 +191,7 @@ def _foreign(sweep: Sweep) -> Iterator[str]:
         yield f"not in it    {names[0]}{more}, left as found"
 
 
-def _listing(sweep: Sweep, options: argparse.Namespace) -> Iterator[str]:
+def listing(sweep: Sweep, options: argparse.Namespace) -> Iterator[str]:
     """Every run with its state, and what is still to be spent."""
     keys = list(sweep.config.experiment.sweep)
     rows = [[*keys, "seed", "state", "time", "directory"]]
@@ -248,7 +248,7 @@ def _basis(sweep: Sweep, runs: Iterable[Run]) -> str:
     )
 
 
-def _plan(sweep: Sweep, options: argparse.Namespace) -> str:
+def plan(sweep: Sweep, options: argparse.Namespace) -> str:
     """The same for a script."""
     runs = sweep.to_do(options.retry_failed)
     plan: dict[str, Any] = {

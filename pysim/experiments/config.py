@@ -39,6 +39,7 @@ Measurement = Literal[
     "frames",
     "rounds",
     "pruning",
+    "costs",
 ]
 
 
@@ -504,8 +505,8 @@ class Experiment(Table, frozen=True, kw_only=True):
         Meta(
             description="what to watch while it runs: traffic by time, misrouted events, causes,"
             " brokers by time, lengths of destination lists, routing tables by time, frames of the"
-            " memory network, tables and traffic by rounds; pruning measures one table and runs"
-            " nothing"
+            " memory network, tables and traffic by rounds, costs to compare protocols by; pruning"
+            " measures one table and runs nothing"
         ),
     ] = ()
     network: Annotated[Network, Meta(description="what carries the messages")] = Network()
@@ -567,7 +568,7 @@ class Config:
         """The same experiment with other values at dotted keys; ConfigError if they do not fit."""
         raw = copy.deepcopy(dict(self.raw))
         for key, value in settings.items():
-            _put(self.file, raw, key, value)
+            put(self.file, raw, key, value)
         return _config(self.file, self.folder, raw)
 
     def single(self) -> "Config":
@@ -594,9 +595,19 @@ def load(path: Path, settings: Mapping[str, object] = MappingProxyType({})) -> C
         raise ConfigError(f"{file}: is not a text in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: is not TOML: {_lowered(str(error))}") from None
+    return read(file, path.parent, raw, settings)
+
+
+def read(
+    file: str,
+    folder: Path,
+    raw: dict[str, Any],
+    settings: Mapping[str, object] = MappingProxyType({}),
+) -> Config:
+    """The same from plain data that may stand in a file; `raw` is changed if settings are given."""
     for key, value in settings.items():
-        _put(file, raw, key, value)
-    config = _config(file, path.parent, raw)
+        put(file, raw, key, value)
+    config = _config(file, folder, raw)
     _check_sweep(config)
     return config
 
@@ -675,7 +686,7 @@ def _with_protocol(raw: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
     return {**raw, "protocol": {"name": found[0], **table}}
 
 
-def _put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
+def put(file: str, raw: dict[str, Any], key: str, value: object) -> None:
     """Set the value at a dotted key; tables on the way are made if they are missing."""
     steps = list(schema.steps(key))
     table: Any = raw

@@ -158,6 +158,8 @@ _MORE: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("departed", "arrived", "lost"), pa.int64()),
         "frame": pa.binary(),
     },
+    "weights": {"type": pa.string(), "messages": pa.int64(), "weight": pa.float64()},
+    "state": {"broker": pa.uint32(), "entries": pa.int64(), "stored": pa.int64()},
     "filter-times": {
         "round": pa.int32(),
         "broker": pa.uint32(),
@@ -165,7 +167,7 @@ _MORE: dict[str, dict[str, Any]] = {
         "seconds": pa.float64(),
     },
 }
-"""Tables of runs that measure `brokers`, `lists`, `tables`, `frames`, `rounds` or `pruning`.
+"""Tables of runs that measure `brokers`, `lists`, `tables`, `frames`, `costs`, `rounds`, `pruning`.
 
 Only `filter-times` depends on the machine.
 """

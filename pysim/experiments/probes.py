@@ -11,6 +11,7 @@ import networkx as nx
 
 from pysim.brokers import Broker, protocols
 from pysim.brokers.optimizations import Optimize
+from pysim.experiments.costs import Costs
 from pysim.experiments.lists import DestinationLists
 from pysim.experiments.plan import Plan
 from pysim.experiments.sampling import BrokerSamples
@@ -76,6 +77,7 @@ class Probes:
         self._samples: BrokerSamples | None = None
         self._lists: DestinationLists | None = None
         self._tables: TableHistory | None = None
+        self._costs: Costs | None = None
         self.observer = self._observer()
         self.frames = FrameLog() if "frames" in self._asked else None
         """Where the network is to log its frames, if it is to."""
@@ -97,8 +99,11 @@ class Probes:
             for step in in_order(self._plan.faults):  # those of the same time come before us
                 simulation.transport.schedule(step.time, self.observer.overlay_changed)
         duration = round(self._plan.setting.duration * NANOSECONDS)
+        protocol = protocols()[self._plan.config.experiment.protocol.name]
+        if "costs" in self._asked:
+            self._costs = Costs(simulation, protocol)
         if "traffic" in self._asked:
-            watch_patterns(simulation, protocols()[self._plan.config.experiment.protocol.name])
+            watch_patterns(simulation, protocol)
             self._traffic = Traffic(simulation.transport, duration)
         if "brokers" in self._asked:
             self._samples = BrokerSamples(simulation, duration)
@@ -123,6 +128,9 @@ class Probes:
             more["lists"] = list(self._lists.rows())
         if self._tables is not None:
             more["tables"] = self._tables.conclude()
+        if self._costs is not None:
+            more["weights"] = list(self._costs.weights())
+            more["state"] = list(self._costs.state())
         if self.frames is not None:
             more["frames"] = list(self.frames.rows())
         if "pruning" in self._asked:

@@ -86,7 +86,7 @@ class BrokerSamples(Sequence[SampleRow]):
             if broker in queues:
                 for name, value in zip(("queue", "busy"), queues[broker], strict=True):
                     self._note(now, broker, name, value)
-            for name, value in _sizes(agent):
+            for name, value in (*sizes_of(agent), *_counters(agent)):
                 self._note(now, broker, name, value)
 
     def _note(self, time: int, broker: BrokerId, name: str, value: float) -> None:
@@ -96,11 +96,15 @@ class BrokerSamples(Sequence[SampleRow]):
         self._values.append(value)
 
 
-def _sizes(agent: object) -> Iterator[tuple[str, float]]:
+def sizes_of(agent: object) -> Iterator[tuple[str, float]]:
+    """How much an agent holds, as far as it says so: `entries`, and all that it has `stored`."""
     for name, method in (("entries", "table_size"), ("stored", "stored_size")):
         size = getattr(agent, method, None)
         if size is not None:
             yield name, size()
+
+
+def _counters(agent: object) -> Iterator[tuple[str, float]]:
     counters = getattr(agent, "counters", None)
     if isinstance(counters, Counter):
         yield from sorted(counters.items())

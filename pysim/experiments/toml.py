@@ -25,6 +25,16 @@ def document(sections: Iterable[Section]) -> str:
     return "\n".join("\n".join(_section(section)) + "\n" for section in sections)
 
 
+def text(table: Mapping[str, Any]) -> str:
+    """The text of a file that reads as this table: its own keys first, then a section a table."""
+    own = [Line(name, item) for name, item in table.items() if not isinstance(item, Mapping)]
+    inner = {name: item for name, item in table.items() if isinstance(item, Mapping)}
+    sections = [Section("", own)] if own else []
+    for name, item in inner.items():
+        sections.append(Section(f"[{key(name)}]", [Line(*pair) for pair in item.items()]))
+    return document(sections)
+
+
 def value(item: Any) -> str:
     """A value as TOML writes it; what is not of TOML's types is written as its text."""
     if isinstance(item, bool):

@@ -23,6 +23,7 @@ from pysim.workloads.script import Script
 from pysim.workloads.stock import Stock
 from pysim.workloads.stock_model import StockModel
 from pysim.workloads.tables import InputFile, input_files
+from pysim.workloads.topics import Topics
 from pysim.workloads.workflow import Workflow
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Site",
     "Stock",
     "StockModel",
+    "Topics",
     "Volume",
     "Workflow",
     "Workload",

@@ -2,7 +2,6 @@
 
 import heapq
 import itertools
-import math
 import random
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
@@ -24,6 +23,7 @@ from pysim.workloads.base import (
     subscription_size,
 )
 from pysim.workloads.operations import Operation
+from pysim.workloads.periodic import poisson, poisson_count
 
 MAX_PATTERNS = 800
 """So many characters are printable in every version of Unicode that a Python of ours brings."""
@@ -124,9 +124,9 @@ class Patterns(Workload, frozen=True, kw_only=True):
     def estimate(self, setting: Setting) -> Estimate:
         widest = _alphabet(self.patterns)[-1]
         publishing = max(0.0, self._stop(setting) - self.publish_start)
-        published = _at_most(_part(self.publishers, setting.brokers) * self.rate * publishing)
+        published = poisson_count(_part(self.publishers, setting.brokers) * self.rate * publishing)
         subscribing = _part(self.subscribers, setting.brokers) + 1  # rounded inside and outside
-        replaced = _at_most(subscribing * self.churn * self._stop(setting))
+        replaced = poisson_count(subscribing * self.churn * self._stop(setting))
         subscribed = subscribing * self.per_subscriber + 2 * replaced
         event = event_size({"body": widest * self.characters})
         subscription = subscription_size(_filter(widest))
@@ -177,7 +177,7 @@ class Patterns(Workload, frozen=True, kw_only=True):
     ) -> Iterator[Operation]:
         stream = setting.streams.stream("workload", "churn", broker)
         begin = self.start + self.ramp
-        for time in _poisson(stream, self.churn, begin, end):
+        for time in poisson(stream, self.churn, begin, end):
             place = stream.randrange(len(held))
             fresh = stream.choice([character for character in alphabet if character not in held])
             yield Operation(_ns(time), broker, "unsubscribe", filter=_filter(held[place]))
@@ -187,17 +187,10 @@ class Patterns(Workload, frozen=True, kw_only=True):
     def _publications(self, setting: Setting, broker: int, alphabet: str) -> Iterator[Operation]:
         times = setting.streams.stream("workload", "publication times", broker)
         contents = setting.streams.stream("workload", "publication contents", broker)
-        arrivals = _poisson if self.gaps == "exponential" else _periodic
+        arrivals = poisson if self.gaps == "exponential" else _periodic
         for time in arrivals(times, self.rate, self.publish_start, self._stop(setting)):
             body = "".join(contents.choices(alphabet, k=self.characters))
             yield Operation(_ns(time), broker, "publish", attributes={"body": body})
-
-
-def _poisson(stream: random.Random, rate: float, begin: float, end: float) -> Iterator[float]:
-    time = begin + stream.expovariate(rate)
-    while time < end:
-        yield time
-        time += stream.expovariate(rate)
 
 
 def _periodic(stream: random.Random, rate: float, begin: float, end: float) -> Iterator[float]:
@@ -221,11 +214,6 @@ def _filter(character: str) -> Filter:
 
 def _part(share: float, whole: int) -> int:
     return round(share * whole)
-
-
-def _at_most(mean: float) -> int:
-    """A bound that a Poisson count of this mean exceeds once in a milliard runs at most."""
-    return math.ceil(mean + 6 * math.sqrt(mean) + 12) if mean else 0
 
 
 def _ns(seconds: float) -> int:

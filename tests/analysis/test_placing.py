@@ -79,6 +79,7 @@ def test_what_a_row_stands_for(
     assert (message["counted"], message["arrived"]) == (counted, arrived)
     assert (packet["a"], packet["b"], packet["directed"]) == line
     assert (packet["counted"], packet["departure"]) == (crossing, counted)
+    assert message["crossed"] == crossing
 
 
 def test_every_crossing_of_a_line_is_counted_once() -> None:

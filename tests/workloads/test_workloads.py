@@ -25,6 +25,7 @@ from pysim.workloads import (
     Script,
     Setting,
     Stock,
+    Topics,
     Workflow,
     Workload,
     WorkloadError,
@@ -41,6 +42,7 @@ WORKLOADS = [
     LIVELY,
     Patterns(gaps="constant", patterns=200),
     Flood(publishers=3, rate=Frequency(20)),
+    Topics(churn=Frequency(5)),
 ]
 
 
@@ -63,6 +65,7 @@ def test_the_registry_knows_every_kind() -> None:
         "recorded": Recorded,
         "script": Script,
         "stock": Stock,
+        "topics": Topics,
         "workflow": Workflow,
     }
 

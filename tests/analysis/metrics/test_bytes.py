@@ -3,7 +3,12 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.metrics import byte_breakdown, byte_breakdown_by_type, retransmissions
+from analysis.metrics import (
+    byte_breakdown,
+    byte_breakdown_by_type,
+    bytes_by_purpose,
+    retransmissions,
+)
 from tests.analysis.metrics.scene import Scene, hop, packet, rows_of
 
 
@@ -51,6 +56,17 @@ def test_every_byte_is_in_one_category_and_counts_once_a_line(scene: Scene) -> N
     }
     assert sum(row[1] for row in found.values()) == total
     assert found["handshake"][2] == 116 / total
+
+
+def test_every_byte_has_a_purpose(scene: Scene) -> None:
+    found = {row[0]: row[1] for row in rows_of(bytes_by_purpose(scene.packets, scene.hops))}
+    total = sum(row[2] for row in rows_of(byte_breakdown(scene.packets)))
+    assert found == {
+        "events": 24 + 1600,
+        "control": 10,
+        "headers": 4 * (2 + 20 + 32) + 32 + 16 + 16,
+        "transport": total - (24 + 1600) - 10 - (4 * 54 + 64),
+    }
 
 
 def test_headers_go_to_the_messages_that_their_packets_complete(scene: Scene) -> None:
