@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard ns3-app/*/*)
 
-.PHONY: demo test smoke bench lint setup clean
+.PHONY: demo test smoke bench docs lint setup clean
 
 demo: setup
 	$(BIN)/python -m pysim run experiments/demo.toml --out results/demo --force
@@ -18,6 +18,10 @@ smoke: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# Writes the parts of docs/ that programs write, and the whole as a site.
+docs: setup
+	$(BIN)/python -m tools.site --out build/site
 
 lint: setup
 	$(BIN)/ruff check .
