@@ -111,7 +111,7 @@ def all_pages(root: Path = ROOT) -> list[Page]:
     """The README and every page of the docs, in the order in which a reader meets them."""
     found = sorted(path.relative_to(root).as_posix() for path in root.glob("docs/**/*.md"))
     known = [link for _, links in site_map(root) for link in links]
-    order = {name: place for place, (name, _) in enumerate(known)}
+    order = {name: place for place, (name, _) in enumerate([(INDEX, ""), *known])}
     rest = sorted(found, key=lambda name: (order.get(name, len(order)), name))
     return [Page(name, root) for name in ("README.md", *rest)]
 
