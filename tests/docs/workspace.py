@@ -20,6 +20,13 @@ _HAD = (
     *("experiments", "smoke", "docs/diagrams", "topologies/files", "benchmarks"),
     *("Makefile", "requirements.txt", "pyproject.toml", "CMakeLists.txt", "tools/check-machine.sh"),
 )
+_SERVER = """\
+import os, sys
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+import analysis.replay, analysis.report, analysis.reproduction
+from pysim.cli.server import main
+sys.exit(main())
+"""
 _PATIENCE = 300.0  # seconds for a command, on a machine that has other work
 
 
@@ -27,7 +34,7 @@ class Workspace:
     """A folder with an environment. What was typed once and went well is not typed again.
 
     Plain commands of pysim are given to its own server, which forks for each of them: to load all
-    that it needs takes longer than what most of them do. Everything else goes to a shell.
+    that they need takes longer than what most of them do. Everything else goes to a shell.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -84,7 +91,7 @@ class Workspace:
     @cached_property
     def _server(self) -> Any:
         return subprocess.Popen(
-            [sys.executable, "-m", "pysim.cli.server", "--parent", str(os.getpid())],
+            [sys.executable, "-c", _SERVER, "--parent", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
