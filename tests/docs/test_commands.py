@@ -79,6 +79,6 @@ def test_a_command_that_fails_is_noticed_wherever_it_stands(tmp_path: Path) -> N
     with workspace(folder) as reader:
         typed, read, run, sentence = failures(Page("docs/page.md", tmp_path), reader)
     assert "invalid choice: 'nothing'" in typed
-    assert "did you mean event-forwarding" in read
+    assert 'did you mean "event-forwarding"' in read
     assert "AssertionError" in run
     assert "pysim topology describe lin\n" in sentence

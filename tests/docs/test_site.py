@@ -1,7 +1,6 @@
 """The site can be built, no link is broken, and what is generated is current."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -44,6 +43,14 @@ def test_the_readme_leads_nowhere_wrong() -> None:
     assert problems(Page("README.md")) == []
 
 
+def small_docs(root: Path, text: str) -> None:
+    """Docs of two pages; one says `text`."""
+    (root / "docs").mkdir()
+    (root / "README.md").write_text("# Read me\n")
+    (root / "docs/index.md").write_text("# All\n\n## The map\n\n### Some\n\n- [P](page.md)\n")
+    (root / "docs/page.md").write_text(f"# Page\n\n{text}\n")
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -54,17 +61,14 @@ def test_the_readme_leads_nowhere_wrong() -> None:
     ],
 )
 def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text("# Read me\n")
-    (tmp_path / "docs/index.md").write_text("# All\n\n## The map\n\n### Some\n\n- [P](page.md)\n")
-    (tmp_path / "docs/page.md").write_text(f"# Page\n\n{text}\n")
+    small_docs(tmp_path, text)
     with pytest.raises(SiteError, match=re.escape(complaint)):
         build(tmp_path / "out", tmp_path)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_page_that_is_not_on_the_map_is_refused(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    small_docs(tmp_path, "Some words.")
     (tmp_path / "docs/more.md").write_text("# More\n")
     with pytest.raises(SiteError, match=r"^docs/more\.md: is not on the map of docs/index\.md$"):
         build(tmp_path / "out", tmp_path)
