@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard ns3-app/*/*)
 
-.PHONY: demo test smoke bench labs lint setup clean
+.PHONY: demo test smoke bench labs docs lint setup clean
 
 demo: setup
 	$(BIN)/python -m pysim run experiments/demo.toml --out results/demo --force
@@ -21,6 +21,10 @@ bench: setup
 
 labs: setup $(VENV)/.jupyter
 	cd labs && ../$(BIN)/jupyter lab
+
+# Writes the parts of docs/ that programs write, and the whole as a site.
+docs: setup
+	$(BIN)/python -m tools.site --out build/site
 
 lint: setup
 	$(BIN)/ruff check .

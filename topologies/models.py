@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
+from typing import Annotated
 
 import networkx as nx
 import numpy as np
@@ -27,6 +28,10 @@ Mask = npt.NDArray[np.bool_]
 
 NOISE = 0.10
 """Sigma of the log-normal noise of a pair: the residual of 2-D + height fits to real matrices."""
+
+Hosts = Annotated[int, "number of hosts that latencies are drawn for"]
+Sigma = Annotated[float, "sigma of the log-normal noise of each pair"]
+Scale = Annotated[float, "what every latency is multiplied by"]
 
 KING_TO_PEERWISE = 0.74
 """Factor (`scale`) from King-like latencies to those of PeerWise, which PopSub used:
@@ -90,7 +95,7 @@ _PLANETLAB = _Model(
 
 
 def king_like(
-    rng: random.Random, *, hosts: int = 1715, sigma: float = NOISE, scale: float = 1.0
+    rng: random.Random, *, hosts: Hosts = 1715, sigma: Sigma = NOISE, scale: Scale = 1.0
 ) -> LatencyMatrix:
     """Latencies like those between name servers that the King method measured.
 
@@ -103,7 +108,7 @@ def king_like(
 
 
 def planetlab_like(
-    rng: random.Random, *, hosts: int = 490, sigma: float = NOISE, scale: float = 1.0
+    rng: random.Random, *, hosts: Hosts = 490, sigma: Sigma = NOISE, scale: Scale = 1.0
 ) -> LatencyMatrix:
     """Latencies like those between PlanetLab nodes.
 

@@ -10,15 +10,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.finished import FinishedRun
+from analysis.replay import ladder, sequence
 from analysis.replay.decoding import decode_body
 from analysis.replay.embedding import pack
 from analysis.replay.moves import CHANNELS, Moves, ReplayError, read_moves
 from analysis.replay.palette import style_sheet
-from analysis.replay.sequence import Chart, draw
+from analysis.replay.sequence import Chart
 from analysis.replay.state import (
     Samples,
     read_deliveries,
     read_intervals,
+    read_notes,
     read_overlay,
     read_queues,
     read_samples,
@@ -85,10 +87,15 @@ def build_chart(
 ) -> Path:
     """Write the sequence chart of a window as SVG; the result is its path."""
     run = FinishedRun(directory)
-    moves = _chosen(run, read_moves(run, read_overlay(run).lives), window)
+    overlay = read_overlay(run)
+    moves = _chosen(run, read_moves(run, overlay.lives), window)
     chart = Chart(run.name, moves, window, _known(run, brokers), types, axis)
+    if axis == "rows":
+        drawn = ladder.draw(ladder.Ladder(chart, read_notes(run, overlay)))
+    else:
+        drawn = sequence.draw(chart)
     path = out or run.directory / "sequence.svg"
-    path.write_text(draw(chart), "utf-8")
+    path.write_text(drawn, "utf-8")
     return path
 
 

@@ -100,7 +100,7 @@ def _bytes_text(value: bytes) -> str:
     except WireError:
         more = " …" if len(value) > _HEX else ""
         return f"{len(value):,} bytes: {value[:_HEX].hex(' ')}{more}"
-    said = "; ".join(field.text for field in decode_body(value).fields)
+    said = "; ".join(field.text for field in decode_body(value).fields if field.text != "empty")
     return f"{type_name(inner.type)} {inner.id} ({said})"
 
 

@@ -2,7 +2,7 @@
 
 It is drawn as OMNeT++ users know it. With the axis "steps" every moment at which something happens
 is as far from the next as any other, so that a burst can be read. `page/chart.js` draws the same
-chart in a page, by the same rules.
+chart in a page, by the same rules. `ladder` draws small scenes message by message.
 """
 
 import difflib
@@ -67,7 +67,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 def draw(chart: Chart) -> str:
     """The whole SVG file."""
     rows = arrows(chart)
-    brokers = _brokers(chart, rows)
+    brokers = axes(chart, rows)
     x, width, ticks = _scale(chart, rows)
     y = {broker: _TOP + _ROW * (place + 0.5) for place, broker in enumerate(brokers)}
     height = _TOP + _ROW * len(brokers) + _FOOT
@@ -92,7 +92,8 @@ def draw(chart: Chart) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _brokers(chart: Chart, rows: pd.DataFrame) -> list[int]:
+def axes(chart: Chart, rows: pd.DataFrame) -> list[int]:
+    """The brokers that a chart has lines for; ReplayError if there are too many, or none."""
     if chart.brokers is not None:
         return list(dict.fromkeys(chart.brokers))
     found = sorted({*rows.source.tolist(), *rows.target.tolist()})
@@ -179,7 +180,7 @@ def _ends(
 
 def _arrow(row: Any, chart: Chart, x: Callable[[float], float], y: dict[int, float]) -> str:
     x1, y1, x2, y2 = _ends(row, x, y)
-    color = _color(chart, row.type)
+    color = type_color(chart, row.type)
     name = chart.moves.type_names[row.type]
     title = (
         f"{name} {row.origin}:{row.sequence}, broker {row.source} to {row.target}, "
@@ -189,11 +190,11 @@ def _arrow(row: Any, chart: Chart, x: Callable[[float], float], y: dict[int, flo
     return (
         f'<g class="arrow" stroke="{color}" fill="{color}"><title>{escape(title)}</title>'
         f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke-width="1.4"{dashes}/>'
-        f"{_head(x1, y1, x2, y2, lost=row.fate == LOST)}</g>"
+        f"{arrow_head(x1, y1, x2, y2, lost=row.fate == LOST)}</g>"
     )
 
 
-def _head(x1: float, y1: float, x2: float, y2: float, *, lost: bool) -> str:
+def arrow_head(x1: float, y1: float, x2: float, y2: float, *, lost: bool) -> str:
     """The tip of an arrow, or a cross where a message was lost."""
     if lost:
         return (
@@ -227,7 +228,7 @@ def _labels(
 def _legend(chart: Chart, rows: pd.DataFrame, y: float, ink: str) -> list[str]:
     parts, x = [], float(_LEFT)
     for code, name in chart.moves.type_names.items():
-        color, count = _color(chart, code), int((rows.type == code).sum())
+        color, count = type_color(chart, code), int((rows.type == code).sum())
         if not count:
             continue
         parts.append(
@@ -238,5 +239,6 @@ def _legend(chart: Chart, rows: pd.DataFrame, y: float, ink: str) -> list[str]:
     return parts
 
 
-def _color(chart: Chart, code: int) -> str:
+def type_color(chart: Chart, code: int) -> str:
+    """The colour of a type."""
     return color_of(list(chart.moves.type_names).index(code)).paper

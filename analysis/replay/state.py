@@ -4,7 +4,7 @@ All of it is from a run's tables. It draws nothing and knows no page.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -29,6 +29,18 @@ class Overlay:
     """`broker`, `since`, `until`."""
     changes: list[tuple[int, str, str]]
     """Time, kind, and what happened, in words."""
+
+
+class Note(NamedTuple):
+    """Something that happened beside the messages: to the overlay, or at a `broker`'s clients.
+
+    `kind` is that of a change, or `acts` (what a client does), or `got` (what it is given).
+    """
+
+    time: int
+    kind: str
+    text: str
+    broker: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +95,25 @@ def read_deliveries(run: FinishedRun) -> pd.DataFrame:
     """When and at which broker clients got events, by time."""
     found = run.table("deliveries")[["delivered", "broker"]]
     return found.sort_values("delivered", kind="stable", ignore_index=True)
+
+
+def read_notes(run: FinishedRun, overlay: Overlay) -> list[Note]:
+    """What a reader of messages would like to know besides: changes, and what clients did and got.
+
+    Advertisements are in no table; the messages that they cause say as much.
+    """
+    notes = [Note(*change) for change in overlay.changes]
+    for row in run.table("subscriptions").itertuples():
+        notes.append(Note(row.since, "acts", f"subscribes  {row.filter}", row.broker))
+        if not pd.isna(row.until):
+            notes.append(Note(int(row.until), "acts", f"unsubscribes  {row.filter}", row.broker))
+    for row in run.table("events").itertuples():
+        text = f"publishes {row.origin}:{row.sequence}"
+        notes.append(Note(row.time, "acts", text, row.broker))
+    for row in run.table("deliveries").itertuples():
+        text = f"gets {row.origin}:{row.sequence}"
+        notes.append(Note(row.delivered, "got", text, row.broker))
+    return notes
 
 
 def read_queues(run: FinishedRun) -> dict[int, dict[str, int]]:

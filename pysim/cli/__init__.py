@@ -346,9 +346,10 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--types", metavar="LIST", help="only these messages, such as event,flush")
     parser.add_argument(
         "--axis",
-        choices=("linear", "steps"),
+        choices=("linear", "steps", "rows"),
         default="linear",
-        help="the chart's time: as it is, or with equal steps from moment to moment (linear)",
+        help="the chart's time: as it is, with equal steps from moment to moment, or downwards with"
+        " a row for each message and what it says (linear)",
     )
 
 

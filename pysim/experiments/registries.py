@@ -36,13 +36,13 @@ def topologies() -> Types:
 @cache
 def underlays() -> Types:
     """The parameters of every kind of underlay: all topologies, and models of latency."""
-    from topologies import models
+    return {**topologies(), **{name: struct_of(model, skip=1) for name, model in _models().items()}}
 
-    return {
-        **topologies(),
-        "king-like": struct_of(models.king_like, skip=1),
-        "planetlab-like": struct_of(models.planetlab_like, skip=1),
-    }
+
+def latency_models() -> list[Kind]:
+    """The kinds of underlay that are latencies between hosts, without routers."""
+    models = _models()
+    return _kinds({name: underlays()[name] for name in models}, models)
 
 
 def protocols() -> Types:
@@ -99,6 +99,12 @@ def catalogue() -> dict[str, list[Kind]]:
         "faults": _kinds(Fault.types(), Fault.types()),
         "figures": _figures(),
     }
+
+
+def _models() -> Mapping[str, Any]:
+    from topologies import models
+
+    return {"king-like": models.king_like, "planetlab-like": models.planetlab_like}
 
 
 def _figures() -> list[Kind]:

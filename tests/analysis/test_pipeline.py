@@ -8,12 +8,14 @@ from pathlib import Path
 import dpkt
 import networkx as nx
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from analysis.metrics import METRICS
 from analysis.pipeline import Analysis, analyze, balance, present
 from tests.analysis.runs import make_run
+from tests.analysis.test_metrics_page import documented_columns
 
 LINK_BASE = 0x0A800000
 
@@ -60,6 +62,12 @@ def test_an_analysis_leaves_its_tables(lively: Analysis) -> None:
     assert written == set(METRICS)
     assert (lively.absent, lively.reused) == ({}, False)
     assert lively.books.balanced
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_table_has_the_columns_that_the_docs_name(lively: Analysis, name: str) -> None:
+    path = lively.directory / "metrics" / f"{name}.parquet"
+    assert pq.read_schema(path).names == documented_columns(name)
 
 
 def test_the_same_run_gives_the_same_bytes(

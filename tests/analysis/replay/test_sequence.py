@@ -91,3 +91,50 @@ def test_a_ruler_has_round_times() -> None:
         *((1.0e9, "1.00 s"), (1.05e9, "1.05 s"), (1.1e9, "1.10 s")),
         *((1.15e9, "1.15 s"), (1.2e9, "1.20 s")),
     ]
+
+
+def rows(path: Path) -> list[str]:
+    """What a chart by rows says from top to bottom, without its title and its axes."""
+    root = ElementTree.parse(path).getroot()
+    said = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    return [text for text in said[1:] if not re.fullmatch(r"broker \d+|[\d.]+ s", text)]
+
+
+def test_by_rows_a_chart_says_what_clients_did_and_what_each_message_is(tmp_path: Path) -> None:
+    steps = [
+        {"time": "1 s", "broker": 2, "subscribe": "price < 30"},
+        {"time": "2 s", "broker": 0, "publish": {"price": 12}},
+    ]
+    broken = {"kind": "link-break", "time": "2.003 s", "link": "1-2"}
+    run = make_run(
+        tmp_path,
+        topology={"kind": "line", "brokers": 3},
+        network__backend="memory",
+        measure=["frames"],
+        workload={"kind": "script", "steps": steps},
+        faults=[broken],
+    )
+    path = build_chart(run, (1000 * MS, 2100 * MS), tmp_path / "rows.svg", axis="rows")
+    assert rows(path) == [
+        "subscribes  price < 30",
+        "subscribe 2:1  price < 30",
+        "subscribe 1:1  price < 30",
+        "publishes 0:1",
+        "event 0:1  price = 12",
+        "event 0:1  price = 12",
+        "link 1-2 breaks",
+        "unsubscribe 1:2  price < 30",
+    ]
+    assert path.read_text().count('stroke-dasharray="4 3"') == 1, "the event that was lost"
+
+
+def test_by_rows_only_a_small_scene_can_be_drawn(tmp_path: Path) -> None:
+    busy = make_run(
+        tmp_path,
+        topology={**TREE, "brokers": 15},
+        network__backend="memory",
+        measure=["frames"],
+    )
+    with pytest.raises(ReplayError, match="rows, and 200 are possible; choose a shorter window"):
+        build_chart(busy, (0, 3000 * MS), axis="rows")
+    assert not (busy / "sequence.svg").exists()
