@@ -1,6 +1,7 @@
 """`pysim compare`: what is asked, and what is refused before anything runs."""
 
 import json
+import re
 from pathlib import Path
 
 import networkx as nx
@@ -68,6 +69,19 @@ def test_a_topology_file_and_a_protocol_of_ones_own_can_be_compared(
     assert plan["runs"][0]["settings"]["protocol"]["file"] == str(own)
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/comparisons.md"])
+def test_the_comparisons_that_pages_show_can_be_asked(
+    page: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / page).read_text().replace("\\\n", " ")
+    typed = re.findall(r"^ *(?:\.venv/bin/)?pysim compare ([^#\n]+)", text, re.MULTILINE)
+    assert len(typed) >= 2
+    for words in typed:
+        assert main(["compare", *words.split(), "--dry-run", "--seeds", "1", "--quiet"]) == 0
+        assert "to run" in capsys.readouterr().out
+
+
 def test_a_file_that_sweeps_over_protocols_is_a_comparison(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -75,4 +89,4 @@ def test_a_file_that_sweeps_over_protocols_is_a_comparison(
     words = ["compare", file, "--dry-run", "--out", str(tmp_path / "out"), "--json"]
     assert main([*words, "--seeds", "1", "--over", "skew=0,1"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert plan["to_run"] == 3 * 5 * 2
+    assert plan["to_run"] == 4 * 5 * 2

@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 from analysis.comparison import numbers
 from analysis.comparison.results import UnfairError, read
 from analysis.pipeline import analyze, balance
-from analysis.session import open_session
 from tests.analysis.report.reading import Page
 
 SYSTEMS = ("subscription-forwarding", "d-dbr", "popsub-direct:capacity=20")
@@ -131,8 +130,7 @@ def test_without_packets_only_messages_are_weighed_and_that_is_said(tmp_path: Pa
     assert told["bytes"] == "frame_bytes"
     assert told["points"][0]["measures"]["wire_bytes"]["mean"] is None
     assert told["axis"] is None
-    with open_session("local[1]", captures=False):
-        known = {run: numbers(run) for run in sorted(directory.glob("protocol=*"))}
+    known = {run: numbers(run) for run in sorted(directory.glob("protocol=*"))}
     first, *_ = known
     known[first] = known[first]._replace(asked="something else")
     with pytest.raises(UnfairError, match="did not see the same overlay and operations with seed"):

@@ -35,6 +35,7 @@ def scene(spark: SparkSession) -> Scene:
             packet(1, 0, 50, 52, "reset"),
             packet(0, 1, 60, 62, "other", unattributed=7),
         ],
+        events=[(0, 2, 9, 1), (0, 3, 19, 1)],
     )
 
 
