@@ -160,7 +160,7 @@ TREES = Figure(
     ),
     tuple(
         claim
-        for neighbors, words in ((2, "2"), (3, "3"), (10, "10"), (_ALL, "all others as"))
+        for neighbors, words in ((3, "3"), (5, "5"), (10, "10"), (_ALL, "all others as"))
         for each in (BATCHING, GOSSIP)
         for claim in (
             Claim(f"gain-{each}-{words}",
@@ -176,7 +176,7 @@ TREES = Figure(
         "sweep": {
             "topology": [
                 {"kind": "latency-tree", "brokers": 40, "draw": 1, **more}
-                for more in ({"neighbors": 3}, {"neighbors": 10}, {})
+                for more in ({"neighbors": 5}, {"neighbors": 10}, {})
             ],
             "protocol": small()["sweep"]["protocol"],
         },

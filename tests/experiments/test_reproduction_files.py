@@ -9,6 +9,7 @@ import pytest
 from analysis.reproduction import FAMILIES
 from analysis.reproduction.covering_sizes import COSTS
 from analysis.reproduction.figure import Family, Figure
+from analysis.reproduction.judging import _reasons
 from pysim.cli.reproduce import quick
 from pysim.experiments.config import Config, Point, expand, load
 from pysim.experiments.plan import prepare
@@ -246,3 +247,11 @@ def test_statements_have_keys_of_their_own() -> None:
             keys = [claim.key for claim in figure.claims]
             assert keys
             assert len(set(keys)) == len(keys)
+
+
+def test_every_reason_is_for_a_statement() -> None:
+    """In TOML a key with a dot in it must be in quotes, or it names something else."""
+    for family, figures in _reasons().items():
+        for figure, reasons in figures.items():
+            keys = {claim.key for claim in FAMILIES[family].figures[figure].claims}
+            assert set(reasons) <= keys, f"{family}/{figure}"
