@@ -419,13 +419,13 @@ class DestinationRouting(Broker):
         return counters
 
     def take_work(self) -> Mapping[str, float]:
-        routed = self._counters["routed-destinations"]
-        self._work["routed-destinations"] = routed - self._routed
-        self._routed = routed
-        done = dict(self._work)
-        del self._work["routed-destinations"]  # these are counted already
-        self._counters.update(self._work)
+        counters, done = self._counters, dict(self._work)
         self._work.clear()
+        for unit, amount in done.items():
+            counters[unit] += amount
+        routed = counters["routed-destinations"]  # these are counted already
+        done["routed-destinations"] = routed - self._routed
+        self._routed = routed
         return done
 
     def table_size(self) -> int:
