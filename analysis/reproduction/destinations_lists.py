@@ -255,35 +255,91 @@ _LEAST_PAYLOAD = {PAYLOAD: LEAST}
 _COSTS = ("events", "subscriptions", "advertisements", "heartbeats", "topology updates")
 
 
+_APART = ("acknowledgments", "handshakes")
+_PAYLOADS = (0, 873, 5673, 9873)
+_BEFORE = "wire bytes before publishing"
+_IDLE = "wire bytes of an idle hour"
+
+
+def _lighter(protocol: str) -> Measure:
+    """Bytes that all of FBR's packets have more until all is advertised and subscribed."""
+    return difference(
+        number(_BEFORE, FBR, _LEAST_PAYLOAD), number(_BEFORE, protocol, _LEAST_PAYLOAD)
+    )
+
+
 def _priced() -> Iterator[Claim]:
     for each in THREE:
-        for kind in _COSTS:
-            yield Claim(f"{kind.replace(' ', '-')}-{each.lower()}", f"{each}: bytes of {kind}",
-                        UNPUBLISHED, number(f"bytes of {kind}", each, _LEAST_PAYLOAD))  # fmt: skip
+        for kind in (*_COSTS, *_APART):
+            yield Claim(
+                f"{kind.replace(' ', '-')}-{each.lower()}",
+                f"{each}: bytes on the wire of {kind}",
+                UNPUBLISHED,
+                number(f"wire bytes of {kind}", each, _LEAST_PAYLOAD),
+            )
+        for key, text, column in (
+            ("wire", "bytes on the wire in all", "wire bytes in all"),
+            ("before", "bytes on the wire before anything is published", _BEFORE),
+            ("idle", "bytes on the wire in an hour without events", _IDLE),
+        ):
+            yield Claim(
+                f"{key}-{each.lower()}",
+                f"{each}: {text}",
+                UNPUBLISHED,
+                number(column, each, _LEAST_PAYLOAD),
+            )
     for each in (DDBR, MERC):
-        yield Claim(f"lists-{each.lower()}", f"{each}: bytes of lists in all messages",
-                    UNPUBLISHED, number("list bytes in all", each, _LEAST_PAYLOAD))  # fmt: skip
-        yield Claim(f"hourly-{each.lower()}", f"{each}: bytes of heartbeats in an hour",
-                    UNPUBLISHED,
-                    number("bytes of heartbeats in an hour", each, _LEAST_PAYLOAD))  # fmt: skip
-        yield Claim(f"list-{each.lower()}", f"{each}: bytes of an event's list",
-                    UNPUBLISHED, number("list bytes", each, _LEAST_PAYLOAD))  # fmt: skip
-        for payload in (0, 873, 5673, 9873):
-            yield Claim(f"share-{each.lower()}-{payload}",
-                        f"{each}: % of an event's frame with {payload} B beside its quote"
-                        " that is its list",
-                        UNPUBLISHED, number("list share", each, {PAYLOAD: payload}))  # fmt: skip
+        yield Claim(
+            f"saved-{each.lower()}",
+            f"bytes on the wire that {each} saves against FBR before anything is published",
+            UNPUBLISHED,
+            _lighter(each),
+        )
+        yield Claim(
+            f"hours-{each.lower()}",
+            f"{each}: hours of heartbeats that weigh as much as what it saves",
+            UNPUBLISHED,
+            ratio(_lighter(each), number(_IDLE, each, _LEAST_PAYLOAD)),
+        )
+        yield from _listed(each)
+
+
+def _listed(each: str) -> Iterator[Claim]:
+    yield Claim(
+        f"lists-{each.lower()}",
+        f"{each}: bytes of lists in all messages",
+        UNPUBLISHED,
+        number("list bytes in all", each, _LEAST_PAYLOAD),
+    )
+    yield Claim(
+        f"list-{each.lower()}",
+        f"{each}: bytes of an event's list",
+        UNPUBLISHED,
+        number("list bytes", each, _LEAST_PAYLOAD),
+    )
+    for key, column, text in (
+        ("share", "list share", "an event's frame"),
+        ("wire-share", "wire list share", "an event's bytes on the wire"),
+    ):
+        for payload in _PAYLOADS:
+            yield Claim(
+                f"{key}-{each.lower()}-{payload}",
+                f"{each}: % of {text} with {payload} B beside its quote that is its list",
+                UNPUBLISHED,
+                number(column, each, {PAYLOAD: payload}),
+            )
 
 
 BYTES = Figure(
     "bytes",
-    "Lists, heartbeats and updates in bytes",
+    "Lists, heartbeats and updates in bytes on the wire",
     "That lists are short, and a small part of events of 1 kB to 10 kB; nothing in bytes.",
     (
-        Panel("All messages", "", y_label="bytes of frames", kind="bars", only=_LEAST_PAYLOAD,
-              parts=tuple((f"bytes of {kind}", kind) for kind in _COSTS)),
-        Panel("A list's share of its event", "list share", PAYLOAD, "bytes beside the quote",
-              "% of the frame", only={"workload.kind": "stock"}),
+        Panel("All packets", "", y_label="bytes on the wire", kind="bars", only=_LEAST_PAYLOAD,
+              parts=tuple((f"wire bytes of {kind}", kind) for kind in (*_COSTS, _APART[0]))),
+        *(Panel(f"A list's share of its event {where}", column, PAYLOAD, "bytes beside the quote",
+                "%", only={"workload.kind": "stock"})
+          for where, column in (("in frames", "list share"), ("on the wire", "wire list share"))),
     ),
     tuple(_priced()),
     quick={
