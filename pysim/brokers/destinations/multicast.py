@@ -72,6 +72,9 @@ class Upper(Protocol):
     def restarted(self, multicast: "Multicast", broker: BrokerId) -> None:
         """A broker has come back and forgotten everything."""
 
+    def event_crosses(self, neighbor: BrokerId) -> None:
+        """An event goes to a neighbor."""
+
 
 class _Sent(msgspec.Struct, frozen=True, gc=False):
     """A message that may have to be sent again."""
@@ -302,7 +305,7 @@ class Multicast:
         split = self.map.split(destinations)
         for neighbor, listed in split.by_neighbor.items():
             copy = msgspec.structs.replace(message, destinations=tuple(listed), hops=hops)
-            self._count(message, listed)
+            self._count(neighbor, message, listed)
             self._transmit(neighbor, Envelope.seal(copy, *id), len(listed))
         if split.lost:
             self._without_way(message, id, split.lost, hops, since)
@@ -324,9 +327,12 @@ class Multicast:
         if since is None:
             self._world.schedule(_PATIENCE, self._review_soon)
 
-    def _count(self, message: Addressed, listed: Sequence[BrokerId]) -> None:
-        counters = self._counters
-        messages, destinations, size = _EVENT if isinstance(message, AddressedEvent) else _CONTROL
+    def _count(self, neighbor: BrokerId, message: Addressed, listed: Sequence[BrokerId]) -> None:
+        counters, names = self._counters, _CONTROL
+        if isinstance(message, AddressedEvent):
+            self._upper.event_crosses(neighbor)
+            names = _EVENT
+        messages, destinations, size = names
         counters[messages] += 1
         counters[destinations] += len(listed)
         counters[size] += len(_encode(listed))

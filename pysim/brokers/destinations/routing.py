@@ -202,6 +202,7 @@ class DestinationRouting(Broker):
 
     def on_addressed_event(self, sender: BrokerId, envelope: Envelope) -> None:
         cluster = self._from(sender)
+        self.event_crosses(sender)
         if cluster.multicast.passes(envelope):
             message = cast(AddressedEvent, envelope.message)
             self._deliver(envelope, message.attributes)
@@ -213,6 +214,9 @@ class DestinationRouting(Broker):
 
     def event_goes(self, destinations: Sequence[BrokerId]) -> None:
         """An event goes to its destinations; for who counts them."""
+
+    def event_crosses(self, neighbor: BrokerId) -> None:
+        """An event goes to a neighbor or comes from it; for who counts them."""
 
     def _deliver(self, envelope: Envelope, attributes: Attributes) -> None:
         """Match against L-PRT and serve each interested client once."""
