@@ -90,7 +90,7 @@ FIG19 = Figure(
               at_least(0), difference(_list(GREATEST, _ALL), _list(GREATEST, _TENTH))),
         *(Claim(f"mean-{100 * share:g}-{brokers}", f"{words}: mean length at {brokers} brokers",
                 UNPUBLISHED, _list(brokers, share))
-          for share, words in _SHARES for brokers in (100, 400, 700)
+          for share, words in _SHARES for brokers in (100, 300, 500, 700)
           if (share, brokers) != (_ALL, 700)),
     ),
     quick={**_SMALLER, "sweep": {_CASES: [*_SIZES, [_graph(100, 3.0), "50 %", 4]]}},
@@ -253,7 +253,7 @@ def _failing(
                     UNPUBLISHED, number("delivered", each, {FAILED: _HALF}))
               for each in (FBR, DDBR)),
         ),
-        quick={"repeat": 6, "sweep": {"faults[0].share": ["20 %", "50 %"]}},
+        quick={"repeat": 6, "sweep": {"faults[0].share": ["30 %", "50 %"]}},
     )  # fmt: skip
 
 
