@@ -257,6 +257,21 @@ def check_maps(run: Simulation) -> None:
             assert known == part
 
 
+def check_clusters(run: Simulation, overlay: nx.Graph) -> None:
+    """No message names a broker outside the cluster whose link it crosses."""
+    members: dict[object, set[int]] = {}
+    for a, b, cluster in overlay.edges(data="cluster"):
+        members.setdefault(cluster, set()).update((a, b))
+    assert isinstance(run.transport, Lists)
+    for source, target, message in run.transport.log:
+        named = {
+            *getattr(message, "destinations", ()),
+            *getattr(message, "sources", ()),
+            *getattr(message, "neighbors", ()),
+        }
+        assert named <= members[overlay.edges[source, target]["cluster"]]
+
+
 def publish_everywhere(run: Simulation, life: Life, brokers: Iterable[int]) -> list[Any]:
     """Publish what live brokers have announced; the deliveries of it."""
     start, before = run.transport.now, len(run.observer.deliveries)

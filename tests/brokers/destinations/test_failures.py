@@ -227,6 +227,27 @@ def test_merc_serves_again_when_its_clusters_are_whole(options, seed, clusters, 
     check_served(run, author.life)
 
 
+@pytest.mark.parametrize("options", WAYS)
+@settings(many, max_examples=25)
+@given(
+    st.integers(0, 2**32),
+    st.integers(2, 3),
+    st.integers(1, 4),
+    st.integers(1, 25),
+    st.sampled_from(GAPS),
+)
+def test_merc_serves_whatever_its_clusters_still_connect(
+    options, seed, clusters, size, steps, gaps
+):
+    """Clusters are joined like a tree, so who is connected at all is so cluster by cluster."""
+    draw = random.Random(seed)
+    author = Careful(draw, stage.cluster_overlay(draw, clusters, size))
+    misfortune = write(author, steps, gaps, "bbbrrkkl")
+    run = run_through(misfortune, "merc", options)
+    check_served(run, author.life)
+    stage.check_clusters(run, author.life.overlay)
+
+
 def test_a_broker_that_comes_back_is_told_again_and_its_past_is_forgotten():
     overlay = nx.cycle_graph(5)
     everything = stage.between(0, 7)
