@@ -47,7 +47,7 @@ WAYS = [pytest.param(QUIET, id="notice"), pytest.param(FAST, id="heartbeats")]
 class Misfortune:
     """Draws faults that can happen, with what clients do in between."""
 
-    author: Author
+    author: "Careful"
     letters: str = "bbbrrrkkl"
 
     def __post_init__(self) -> None:
@@ -95,16 +95,27 @@ class Misfortune:
             broker = self.random.choice(sorted(self.overlay.down))
             self.overlay.restart(broker)
             self.faults.append(BrokerRestart(self.now, broker))
+            self.author.come_back(broker)
 
 
 class Careful(Author):
-    """An author whose clients act at live brokers only."""
+    """An author whose clients act at live brokers only; some come back with their broker."""
 
     misfortune: Misfortune
+    returned: int | None = None
 
     def broker(self) -> int:
+        if self.returned is not None:
+            return self.returned
         down = self.misfortune.overlay.down
         return int(self.random.choice(sorted(set(self.life.overlay) - down)))
+
+    def come_back(self, broker: int) -> None:
+        """Clients of a broker that was down announce and want things again, not always the same."""
+        self.returned = broker
+        self.wait(self.random.choice((1, 40)))
+        self.write(self.random.randrange(4), (1,), "as")
+        self.returned = None
 
 
 def write(author: Careful, steps: int, gaps: tuple[int, ...], letters: str) -> Misfortune:
