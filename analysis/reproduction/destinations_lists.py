@@ -208,10 +208,10 @@ FIG22 = Figure(
     "On 70 brokers, whose pairs exchange 1 to 100 messages a minute, the mean number of hops falls"
     " from 3.97 to 3.51, and routing accuracy rises from 0.252 to 0.285.",
     tuple(
-        Panel(f"MaxDegree {degree}, loss by events {words}", "hops", x_label="seconds",
+        Panel(f"MaxDegree {degree}, {losses}", "hops", x_label="seconds",
               y_label="hops of a message", kind="time", begin=0,
               only={MAX_DEGREE: degree, LOSSES: losses})
-        for degree in (_LESS, _MORE) for losses, words in _READINGS
+        for degree in (_LESS, _MORE) for losses, _ in _READINGS
     ),
     tuple(_organized()),
     quick={
@@ -280,6 +280,7 @@ _COSTS = ("events", "subscriptions", "advertisements", "heartbeats", "topology u
 
 
 _APART = ("acknowledgments", "handshakes")
+_SHORT = {"topology updates": "updates", "acknowledgments": "ACKs"}
 _PAYLOADS = (0, 873, 5673, 9873)
 _BEFORE = "wire bytes before publishing"
 _IDLE = "wire bytes of an idle hour"
@@ -360,10 +361,12 @@ BYTES = Figure(
     "That lists are short, and a small part of events of 1 kB to 10 kB; nothing in bytes.",
     (
         Panel("All packets", "", y_label="bytes on the wire", kind="bars", only=_LEAST_PAYLOAD,
-              parts=tuple((f"wire bytes of {kind}", kind) for kind in (*_COSTS, _APART[0]))),
-        *(Panel(f"A list's share of its event {where}", column, PAYLOAD, "bytes beside the quote",
-                "%", only={"workload.kind": "stock"})
-          for where, column in (("in frames", "list share"), ("on the wire", "wire list share"))),
+              parts=tuple((f"wire bytes of {kind}", _SHORT.get(kind, kind))
+                          for kind in (*_COSTS, _APART[0]))),
+        *(Panel(title, column, PAYLOAD, "bytes beside the quote", "% of an event",
+                only={"workload.kind": "stock"})
+          for title, column in (("Lists in frames", "list share"),
+                                ("Lists on the wire", "wire list share"))),
     ),
     tuple(_priced()),
     quick={
