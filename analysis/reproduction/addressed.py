@@ -2,7 +2,7 @@
 
 Read from the tables of runs of the workload `stock`; of others nothing is told. Latencies are those
 of deliveries that were made before the run ended. Numbers of brokers are those at the end of a run.
-Bytes are those of frames, headers of packets not among them.
+Bytes are those of frames, headers of packets not among them, unless they are called wire bytes.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from itertools import pairwise
 import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
+from analysis.reproduction.addressed_wire import addressed_wire_values
 
 EVENTS = ("event", "addressed-event", "tree-event", "vector-event")
 """Types of messages that carry one event over one hop."""
@@ -36,7 +37,7 @@ def addressed_values(run: FinishedRun) -> Iterator[tuple[str, float]]:
     if not _applies(run):
         return
     source = _Source(run)
-    for part in (_latency, _delivered, _events, _load, _stored, _lists, _bytes, _hops):
+    for part in (_latency, _delivered, _events, _load, _stored, _lists, _bytes, _wire, _hops):
         yield from part(source)
 
 
@@ -177,6 +178,7 @@ def _load(source: _Source) -> Iterator[tuple[str, float]]:
     span = (inside.index[-1] - inside.index[0]) / NANOSECONDS
     load = 100 * (inside.iloc[-1] - inside.iloc[0]) / span
     yield "greatest load", float(load.max())
+    yield "mean load", float(load.mean())
     yield "loaded brokers", float((load > load.max() / 2).sum())
     if source.run.brokers <= _FEW:
         for broker, percent in load.items():
@@ -259,6 +261,15 @@ def _bytes(source: _Source) -> Iterator[tuple[str, float]]:
         for name, kinds in KINDS.items():
             yield f"list bytes of {name}", float(lists[lists.type.isin(kinds)].bytes.sum())
         yield "list bytes in all", float(lists.bytes.sum())
+
+
+def _wire(source: _Source) -> Iterator[tuple[str, float]]:
+    """The same on the wire, if there are captures, and which part of events there is lists."""
+    found = dict(addressed_wire_values(source.run, KINDS, source.window))
+    yield from found.items()
+    events = found.get("wire bytes of events")
+    if events and len(source.lists):
+        yield "wire list share", 100 * float(source.lists.bytes.sum()) / events
 
 
 def _hops(source: _Source) -> Iterator[tuple[str, float]]:

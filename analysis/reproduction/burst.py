@@ -11,9 +11,9 @@ import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.pipeline import present
+from analysis.reproduction.wire import on_wire
 from analysis.reproduction.withdrawn import EVENTS
 
-_HEADERS = ["transport_header", "ip_header", "link_header"]
 _BITS = 8
 
 
@@ -26,7 +26,7 @@ def burst_values(run: FinishedRun) -> Iterator[tuple[str, float]]:
     if not len(until):
         return
     messages = analysis.table("messages").query("counted")
-    messages = messages.assign(size=messages.length + messages[_HEADERS].sum(axis=1))
+    messages = messages.assign(size=on_wire(messages))
     late = messages[messages.first_time >= until.min()]
     burst = late[~late.name.isin(EVENTS)]
     yield "burst messages", float(len(burst))

@@ -160,6 +160,8 @@ FIG15 = Figure(
               log_x=True, log_y=True),
         Panel("Deliveries that did not come in time", "undelivered", "events a minute",
               "events a minute", "% of those due", log_x=True),
+        Panel("Load of the busiest broker", "greatest load", "events a minute", "events a minute",
+              "% of the time", log_x=True),
     ),
     (
         Claim("fbr-2000", "FBR: latency at 2000 a minute, ms",
@@ -187,6 +189,15 @@ FIG15 = Figure(
                 UNPUBLISHED, _carried(each)) for each in THREE),
         *(Claim(f"latency-{each.lower()}-2000", f"{each}: latency at 2000 a minute, ms",
                 UNPUBLISHED, number("latency", each, _at(2000))) for each in _PAIR),
+        *(Claim(f"{key}-load-{each.lower()}",
+                f"{each}: load of {whom} at {rate} a minute, %",
+                UNPUBLISHED, number(column, each, _at(rate)))
+          for each, rate in zip(THREE, (2000, 14000, 11000), strict=True)
+          for key, whom, column in (("mean", "all brokers", "mean load"),
+                                    ("greatest", "the busiest broker", "greatest load"))),
+        *(Claim(f"saturated-{each.lower()}",
+                f"{each}: load of the busiest broker at the greatest rate tested, %",
+                UNPUBLISHED, number("greatest load", each, {RATE: GREATEST})) for each in THREE),
     ),
     quick=general("fig15"),
 )  # fmt: skip

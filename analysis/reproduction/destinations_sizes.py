@@ -9,7 +9,8 @@ from analysis.reproduction.measures import number, ratio
 FBR, DDBR, MERC = THREE = ("FBR", "D-DBR", "MERC")
 BROKERS, DEGREE = "topology.brokers", "topology.degree"
 RATE, MATCHING, DESTINATIONS = "workload.rate", "workload.matching", "workload.destinations"
-PAYLOAD, FAILED, MAX_DEGREE = "workload.payload", "faults[0].share", "protocol.max_degree"
+PAYLOAD, FAILED = "workload.payload", "faults[0].share"
+MAX_DEGREE, LOSSES = "protocol.max_degree", "protocol.losses"
 
 CLUSTERS: Mapping[str, Any] = {"kind": "clusters", "clusters": 5, "size": 6, "degree": 4.0}
 FLAT: Mapping[str, Any] = {"kind": "random-graph", "brokers": 30, "degree": 4.0}
@@ -17,6 +18,7 @@ FLAT: Mapping[str, Any] = {"kind": "random-graph", "brokers": 30, "degree": 4.0}
 
 _FASTER: Mapping[str, Any] = {"edge": 8.0}
 _ROUTED = "protocol, topology, service.speed, workload.rate"
+_TIMED = f"{_ROUTED}, workload.publish_stop, duration"
 
 
 def percent(one: Measure, other: Measure) -> Measure:
@@ -47,17 +49,19 @@ def general(figure: str) -> dict[str, Any]:
     """
     slow = ("1000 /min", "2000 /min", "2500 /min")
     fast = ("2000 /min", "8000 /min", "14000 /min", "56000 /min")
-    rows = {
-        "fig15": [
-            *([{"name": "fbr-general"}, FLAT, {}, rate] for rate in slow),
-            *([{"name": "d-dbr"}, FLAT, {}, rate] for rate in fast),
-            *([{"name": "merc"}, CLUSTERS, _FASTER, rate] for rate in (*fast[:2], "11000 /min")),
-        ],
-        "fig16": [
+    end = ["22 s", "27 s"]
+    sweeps: dict[str, dict[str, Any]] = {
+        "fig15": {_TIMED: [
+            *([{"name": "fbr-general"}, FLAT, {}, rate, *end] for rate in slow),
+            *([{"name": "d-dbr"}, FLAT, {}, rate, *end] for rate in fast),
+            *([{"name": "merc"}, CLUSTERS, _FASTER, rate, *end]
+              for rate in (*fast[:2], "11000 /min")),
+        ]},
+        "fig16": {_ROUTED: [
             [{"name": "d-dbr"}, FLAT, {}, "2000 /min"],
             [{"name": "merc"}, CLUSTERS, _FASTER, "2000 /min"],
-        ],
-    }
+        ]},
+    }  # fmt: skip
     return {
         "duration": "27 s",
         "topology": FLAT,
@@ -69,7 +73,7 @@ def general(figure: str) -> dict[str, Any]:
         "workload.ramp": "6 s",
         "workload.publish_start": "12 s",
         "workload.publish_stop": "22 s",
-        "sweep": {_ROUTED: rows[figure]},
+        "sweep": sweeps[figure],
     }
 
 

@@ -24,7 +24,7 @@ def wire_numbers(directory: Path, control: tuple[str, ...]) -> Iterator[tuple[st
         return
     run = FinishedRun(directory)
     messages = analysis.table("messages").query("counted")
-    sizes = messages.length + messages[list(_HEADERS)].sum(axis=1)
+    sizes = on_wire(messages)
     yield from _weights(messages, sizes)
     for kind, total in sizes.groupby(messages.name).sum().items():
         yield f"wire bytes of {kind}", float(total)
@@ -37,6 +37,11 @@ def wire_numbers(directory: Path, control: tuple[str, ...]) -> Iterator[tuple[st
         count = int((changes.change == "break").sum())
         yield "wire bytes", float(sizes[late].sum()) / count
         yield from _new_links(run, changes[changes.change == "create"], messages)
+
+
+def on_wire(messages: pd.DataFrame) -> "pd.Series[int]":
+    """The bytes of messages and of their packets' headers."""
+    return messages.length + messages[list(_HEADERS)].sum(axis=1)
 
 
 def _weights(messages: pd.DataFrame, sizes: "pd.Series[int]") -> Iterator[tuple[str, float]]:

@@ -313,9 +313,13 @@ class Stock(Workload, frozen=True, kw_only=True, dict=True):
             broker: setting.streams.stream("workload", "stock", "symbols", broker)
             for broker in weights
         }
+        chances = {  # summed up once: a run may draw from them a million times
+            broker: (list(offered), list(itertools.accumulate(offered.values())))
+            for broker, offered in weights.items()
+        }
         for time, broker in self._times(setting, weights):
-            offered = weights[broker]
-            (symbol,) = streams[broker].choices(list(offered), list(offered.values()))
+            symbols, sums = chances[broker]
+            (symbol,) = streams[broker].choices(symbols, cum_weights=sums)
             attributes = model.event(symbol, counts[symbol])
             counts[symbol] += 1
             yield Operation(

@@ -24,6 +24,7 @@ from pysim.brokers.destinations.self_organization import (
     NEVER,
     SLOT,
     Cycle,
+    Losses,
     MaxDegree,
     Plan,
     SelfOrganization,
@@ -62,11 +63,12 @@ class DDbr(DestinationRouting):
         cycle: Cycle = NEVER,
         max_degree: MaxDegree = MAX_DEGREE,
         slot: Slot = SLOT,
+        losses: Losses = "ends",
     ) -> None:
         super().__init__(world, Watch(detection, heartbeat, misses), updates)
         self.join_cluster(_ALL)
         multicast = self.clusters[_ALL].multicast
-        plan = Plan(cycle, max_degree, slot)
+        plan = Plan(cycle, max_degree, slot, losses)
         self._organization = SelfOrganization(world, multicast, plan, self._counters)
 
     def start(self) -> None:
@@ -87,6 +89,9 @@ class DDbr(DestinationRouting):
 
     def event_goes(self, destinations: Sequence[BrokerId]) -> None:
         self._organization.count(destinations)
+
+    def event_crosses(self, neighbor: BrokerId) -> None:
+        self._organization.count_carried(neighbor)
 
     def on_overlay_propose(self, sender: BrokerId, envelope: Envelope) -> None:
         self._organization.proposed(sender, cast(OverlayPropose, envelope.message).gain)

@@ -248,8 +248,9 @@ class GeneralFilterBasedRouting(Broker):
 
     def take_work(self) -> Mapping[str, float]:
         done = dict(self._work)
-        self.counters.update(self._work)
         self._work.clear()
+        for unit, amount in done.items():
+            self.counters[unit] += amount
         return done
 
     def table_size(self) -> int:

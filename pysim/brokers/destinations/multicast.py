@@ -17,7 +17,7 @@ to the brokers in it. What is settled beyond the paper:
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal, Protocol, cast
 
 import msgspec
@@ -58,6 +58,10 @@ _PATIENCE = 1.0
 _LEAST_LIMIT = 32
 """Hops that are never an alarm: a map may know few brokers yet."""
 
+_EVENT = ("event-messages", "event-destinations", "event-list-bytes")
+_CONTROL = ("control-messages", "control-destinations", "control-list-bytes")
+_encode = msgspec.msgpack.Encoder().encode
+
 
 class Upper(Protocol):
     """The matching layer as this one needs it."""
@@ -67,6 +71,9 @@ class Upper(Protocol):
 
     def restarted(self, multicast: "Multicast", broker: BrokerId) -> None:
         """A broker has come back and forgotten everything."""
+
+    def event_crosses(self, neighbor: BrokerId) -> None:
+        """An event goes to a neighbor."""
 
 
 class _Sent(msgspec.Struct, frozen=True, gc=False):
@@ -298,7 +305,7 @@ class Multicast:
         split = self.map.split(destinations)
         for neighbor, listed in split.by_neighbor.items():
             copy = msgspec.structs.replace(message, destinations=tuple(listed), hops=hops)
-            self._count(message, listed)
+            self._count(neighbor, message, listed)
             self._transmit(neighbor, Envelope.seal(copy, *id), len(listed))
         if split.lost:
             self._without_way(message, id, split.lost, hops, since)
@@ -320,12 +327,15 @@ class Multicast:
         if since is None:
             self._world.schedule(_PATIENCE, self._review_soon)
 
-    def _count(self, message: Addressed, listed: Sequence[BrokerId]) -> None:
-        kind = "event" if isinstance(message, AddressedEvent) else "control"
-        counters = self._counters
-        counters[f"{kind}-messages"] += 1
-        counters[f"{kind}-destinations"] += len(listed)
-        counters[f"{kind}-list-bytes"] += list_bytes(listed)
+    def _count(self, neighbor: BrokerId, message: Addressed, listed: Sequence[BrokerId]) -> None:
+        counters, names = self._counters, _CONTROL
+        if isinstance(message, AddressedEvent):
+            self._upper.event_crosses(neighbor)
+            names = _EVENT
+        messages, destinations, size = names
+        counters[messages] += 1
+        counters[destinations] += len(listed)
+        counters[size] += len(_encode(listed))
 
     def _transmit(self, neighbor: BrokerId, envelope: Envelope, destinations: int = 0) -> None:
         """Send over a link that is believed to be up; it may be dead."""
@@ -334,10 +344,3 @@ class Multicast:
         else:
             self._counters["dead-link-messages"] += 1
             self._counters["dead-link-destinations"] += destinations
-
-
-def list_bytes(destinations: Iterable[BrokerId]) -> int:
-    """What a list of destinations takes in a body, as MessagePack writes it."""
-    sizes = [1 if id < 128 else 2 if id < 256 else 3 if id < 65_536 else 5 for id in destinations]
-    length = len(sizes)
-    return (1 if length < 16 else 3 if length < 65_536 else 5) + sum(sizes)

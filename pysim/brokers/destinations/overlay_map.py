@@ -63,6 +63,8 @@ class OverlayMap:
     def __init__(self, own: BrokerId) -> None:
         self.own = own
         self._rows: dict[BrokerId, frozenset[BrokerId]] = {own: frozenset()}
+        self._adjacent: dict[BrokerId, set[BrokerId]] = {own: set()}
+        """The links that both ends list; kept along, as updates change many rows by little."""
         self._versions: dict[BrokerId, Version] = {}
         self._ways: Ways | None = None
 
@@ -74,7 +76,8 @@ class OverlayMap:
             rows.setdefault(a, set()).add(b)
             rows.setdefault(b, set()).add(a)
         made = cls(own)
-        made._rows = {broker: frozenset(row) for broker, row in rows.items()}
+        for broker, row in rows.items():
+            made.set_row(broker, row)
         return made
 
     # TRT
@@ -94,10 +97,19 @@ class OverlayMap:
 
     def set_row(self, broker: BrokerId, neighbors: Iterable[BrokerId]) -> None:
         """Replace a row, whatever its version."""
-        row = frozenset(neighbors)
-        if self._rows.get(broker) != row:
-            self._rows[broker] = row
-            self._ways = None
+        row, former = frozenset(neighbors), self.row(broker)
+        self._rows[broker] = row
+        adjacent = self._adjacent.setdefault(broker, set())
+        for other in former - row:
+            if other in adjacent:
+                adjacent.remove(other)
+                self._adjacent[other].remove(broker)
+                self._ways = None
+        for other in row - former:
+            if broker in self.row(other):
+                adjacent.add(other)
+                self._adjacent[other].add(broker)
+                self._ways = None
 
     def row(self, broker: BrokerId) -> Set[BrokerId]:
         """The neighbors that a broker lists; none of one that is not known."""
@@ -107,14 +119,9 @@ class OverlayMap:
         """Everyone that ever told of itself, this broker included."""
         return self._rows.keys()
 
-    def adjacency(self) -> dict[BrokerId, list[BrokerId]]:
-        """The links that both ends list, by broker."""
-        rows = self._rows
-        nobody: frozenset[BrokerId] = frozenset()
-        return {
-            broker: [n for n in row if broker in rows.get(n, nobody)]
-            for broker, row in rows.items()
-        }
+    def adjacency(self) -> Mapping[BrokerId, Set[BrokerId]]:
+        """The links that both ends list, by broker; it changes with the map."""
+        return self._adjacent
 
     # SPRT
 
@@ -122,7 +129,7 @@ class OverlayMap:
     def ways(self) -> Ways:
         """The shortest ways from this broker."""
         if self._ways is None:
-            self._ways = shortest_ways(self.adjacency(), self.own)
+            self._ways = shortest_ways(self._adjacent, self.own)
         return self._ways
 
     def reachable(self) -> Set[BrokerId]:
@@ -148,7 +155,7 @@ class OverlayMap:
 
     def changed(self, added: Iterable[Link] = (), removed: Iterable[Link] = ()) -> Ways:
         """The shortest ways from this broker if some links were added and others removed."""
-        adjacent = {broker: set(row) for broker, row in self.adjacency().items()}
+        adjacent = {broker: set(row) for broker, row in self._adjacent.items()}
         for a, b in removed:
             adjacent.get(a, set()).discard(b)
             adjacent.get(b, set()).discard(a)

@@ -202,6 +202,7 @@ class DestinationRouting(Broker):
 
     def on_addressed_event(self, sender: BrokerId, envelope: Envelope) -> None:
         cluster = self._from(sender)
+        self.event_crosses(sender)
         if cluster.multicast.passes(envelope):
             message = cast(AddressedEvent, envelope.message)
             self._deliver(envelope, message.attributes)
@@ -213,6 +214,9 @@ class DestinationRouting(Broker):
 
     def event_goes(self, destinations: Sequence[BrokerId]) -> None:
         """An event goes to its destinations; for who counts them."""
+
+    def event_crosses(self, neighbor: BrokerId) -> None:
+        """An event goes to a neighbor or comes from it; for who counts them."""
 
     def _deliver(self, envelope: Envelope, attributes: Attributes) -> None:
         """Match against L-PRT and serve each interested client once."""
@@ -419,13 +423,13 @@ class DestinationRouting(Broker):
         return counters
 
     def take_work(self) -> Mapping[str, float]:
-        routed = self._counters["routed-destinations"]
-        self._work["routed-destinations"] = routed - self._routed
-        self._routed = routed
-        done = dict(self._work)
-        del self._work["routed-destinations"]  # these are counted already
-        self._counters.update(self._work)
+        counters, done = self._counters, dict(self._work)
         self._work.clear()
+        for unit, amount in done.items():
+            counters[unit] += amount
+        routed = counters["routed-destinations"]  # these are counted already
+        done["routed-destinations"] = routed - self._routed
+        self._routed = routed
         return done
 
     def table_size(self) -> int:

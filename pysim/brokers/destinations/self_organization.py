@@ -8,7 +8,9 @@ It must not know filters. What is settled beyond the paper:
 - The paper's communication becomes a handshake off the overlay: PROPOSE with the gain, ACCEPT with
   the least loss and the link to drop for it, COMMIT or ABORT. A broker takes part in one at a time
   and answers others with BUSY; whatever does not come in time ends it.
-- Gain and loss count events by source and destination, over the current cycle and the one before.
+- Gain counts events by source and destination, over the current cycle and the one before. What the
+  loss of a link counts can be read in two ways, and an option says which: events between its two
+  ends alone, or all events that it carried, which the paper's words on a rate also allow.
 - A link without which a broker cannot be reached has an infinite loss. Whoever proposes looks at
   both drops and the new link together, and gives up the link that it loses least by among those
   after which nobody is cut off; if there is none, it aborts.
@@ -37,6 +39,10 @@ from pysim.wire.messages import (
 Cycle = Annotated[Duration, "time T of a cycle of self-organization; 0 s: the overlay stays"]
 MaxDegree = Annotated[int, "links that a broker maintains at most, of its own will"]
 Slot = Annotated[Duration, "time for a change of the overlay until everybody knows it"]
+Losses = Annotated[
+    Literal["ends", "carried"],
+    "events that the loss of a link counts: those between its ends, or all that it carried",
+]
 
 NEVER = Duration(0.0)
 MAX_DEGREE = 8
@@ -50,6 +56,7 @@ class Plan:
     cycle: float = NEVER
     max_degree: int = MAX_DEGREE
     slot: float = SLOT
+    losses: Literal["ends", "carried"] = "ends"
 
     def check(self) -> None:
         """ValueError if it cannot be done."""
@@ -57,6 +64,29 @@ class Plan:
             raise ValueError(f"max_degree(={self.max_degree}) should be >= 1")
         if self.cycle and not self.slot > 0:
             raise ValueError(f"slot(={self.slot}) should be > 0 seconds")
+
+
+class _Rates:
+    """Events by broker, over the current cycle and the one before."""
+
+    def __init__(self, now: float) -> None:
+        self.events: Counter[BrokerId] = Counter()
+        self._before: Counter[BrokerId] = Counter()
+        self._since = self._since_before = now
+
+    def turn(self, now: float) -> None:
+        """A cycle ends."""
+        self._before, self._since_before = self.events, self._since
+        self.events, self._since = Counter(), now
+
+    def brokers(self) -> set[BrokerId]:
+        """All that there were events with."""
+        return {*self.events, *self._before}
+
+    def rate(self, broker: BrokerId, now: float) -> float:
+        """Events a second."""
+        events = self.events[broker] + self._before[broker]
+        return events / max(now - self._since_before, 1e-9)
 
 
 @dataclass(slots=True)
@@ -79,9 +109,8 @@ class SelfOrganization:
         self._multicast = multicast
         self._plan = plan
         self._counters = counters
-        self._events: Counter[BrokerId] = Counter()
-        self._events_before: Counter[BrokerId] = Counter()
-        self._since = self._since_before = world.now
+        self._exchanged = _Rates(world.now)
+        self._carried = _Rates(world.now)
         self._handshake: _Handshake | None = None
         self._limit: Timer | None = None
 
@@ -96,7 +125,12 @@ class SelfOrganization:
     def count(self, brokers: Iterable[BrokerId]) -> None:
         """An event went to brokers, or came from one."""
         if self._plan.cycle:
-            self._events.update(brokers)
+            self._exchanged.events.update(brokers)
+
+    def count_carried(self, neighbor: BrokerId) -> None:
+        """An event crossed a link, whoever it was from and for."""
+        if self._plan.cycle:
+            self._carried.events[neighbor] += 1
 
     # Turns
 
@@ -114,8 +148,8 @@ class SelfOrganization:
     def _turn(self) -> None:
         if self._handshake is None:
             self._propose()
-        self._events_before, self._since_before = self._events, self._since
-        self._events, self._since = Counter(), self._world.now
+        for rates in (self._exchanged, self._carried):
+            rates.turn(self._world.now)
         self._await_turn()
 
     def _propose(self) -> None:
@@ -131,10 +165,10 @@ class SelfOrganization:
 
     def _best(self) -> tuple[float, BrokerId] | None:
         """The largest gain of a link to a broker that is no neighbor."""
-        distances = self._multicast.map.ways.distances
+        distances, now = self._multicast.map.ways.distances, self._world.now
         gains = [
-            (self._rate(broker) * (distances[broker] - 1), -broker)
-            for broker in {*self._events, *self._events_before}
+            (self._exchanged.rate(broker, now) * (distances[broker] - 1), -broker)
+            for broker in self._exchanged.brokers()
             if distances.get(broker, 0) > 1 and broker not in self._multicast.up
         ]
         gain, broker = max(gains, default=(0.0, 0))
@@ -146,19 +180,14 @@ class SelfOrganization:
         neighbors = sorted(map.row(own))
         if len(neighbors) < self._plan.max_degree:
             return [(0.0, None)]
+        counted = self._exchanged if self._plan.losses == "ends" else self._carried
         loses: list[tuple[float, BrokerId | None]] = []
         for neighbor in neighbors:
             without = map.changed(removed=[(own, neighbor)]).distances
             farther = without.get(neighbor, math.inf) - 1
-            loses.append(
-                (self._rate(neighbor) * farther if farther < math.inf else farther, neighbor)
-            )
+            rate = counted.rate(neighbor, self._world.now)
+            loses.append((rate * farther if farther < math.inf else farther, neighbor))
         return sorted(loses)
-
-    def _rate(self, broker: BrokerId) -> float:
-        """Events a second between this broker and another one."""
-        events = self._events[broker] + self._events_before[broker]
-        return events / max(self._world.now - self._since_before, 1e-9)
 
     # The handshake
 

@@ -12,7 +12,7 @@ with the lowest id, so that brokers whose maps agree have the same trees.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, NamedTuple, cast
 
 from pysim.brokers.base import Broker
@@ -225,7 +225,7 @@ class TreeBroker(MappedBroker):
 
 
 def branches(
-    adjacent: Mapping[BrokerId, list[BrokerId]], root: BrokerId, own: BrokerId
+    adjacent: Mapping[BrokerId, Collection[BrokerId]], root: BrokerId, own: BrokerId
 ) -> list[Branch]:
     """The children of a broker in the tree of a root, each with all that is below it."""
     if root not in adjacent:

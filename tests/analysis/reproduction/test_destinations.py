@@ -31,6 +31,15 @@ WORKLOAD: dict[str, Any] = {
     "publish_stop": "8 s",
 }
 
+ON_THE_WIRE = {
+    "wire bytes in all",
+    "wire bytes before publishing",
+    "wire bytes of an idle hour",
+    "wire list share",
+    *(f"wire bytes of {kind}" for kind in (*KINDS, "acknowledgments", "handshakes")),
+}
+"""What captures tell besides; runs of this family on the memory network have none."""
+
 
 def made(folder: Path, protocol: str, **settings: Any) -> FinishedRun:
     """A small run on a ring of six brokers, with all that is measured of this family."""
@@ -60,7 +69,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FinishedRun]:
 def columns(runs: dict[str, FinishedRun]) -> set[str]:
     """All that runs of this family may tell."""
     found = {name for run in runs.values() for name, _ in addressed_values(run)}
-    return found | {f"load of broker {broker}" for broker in range(10)} | {"load of quiet brokers"}
+    found |= {f"load of broker {broker}" for broker in range(10)} | {"load of quiet brokers"}
+    return found | ON_THE_WIRE
 
 
 def imagined(config: Config, columns: set[str]) -> list[Numbers]:
@@ -185,6 +195,7 @@ def test_the_load_is_that_of_the_time_of_publishing(runs: dict[str, FinishedRun]
     found = dict(addressed_values(runs["fbr-general"]))
     loads = [found[f"load of broker {broker}"] for broker in range(6)]
     assert found["greatest load"] == max(loads) > 0
+    assert found["mean load"] == pytest.approx(sum(loads) / len(loads))
     assert found["loaded brokers"] == sum(load > max(loads) / 2 for load in loads)
 
 

@@ -239,22 +239,30 @@ def agents(run: Simulation) -> dict[int, Any]:
 
 
 def check_maps(run: Simulation) -> None:
-    """Everybody knows the part of the overlay that it can reach, as it is."""
+    """All brokers, of one cluster, know the part of the overlay that they are connected to."""
     graph = run.overlay.graph
     for broker, agent in agents(run).items():
         assert isinstance(agent, DestinationRouting)
-        for cluster in agent.clusters.values():
-            map = cluster.multicast.map
-            part = {
-                frozenset(link) for link in graph.edges if set(link) <= {broker, *map.reachable()}
-            }
-            known = {
-                frozenset((a, b))
-                for a, row in map.adjacency().items()
-                for b in row
-                if {a, b} <= {broker, *map.reachable()}
-            }
-            assert known == part
+        (cluster,) = agent.clusters.values()
+        map, part = cluster.multicast.map, nx.node_connected_component(graph, broker)
+        assert map.reachable() == part - {broker}
+        known = {broker: set(row) for broker, row in map.adjacency().items() if broker in part}
+        assert known == {broker: set(graph.adj[broker]) for broker in part}
+
+
+def check_clusters(run: Simulation, overlay: nx.Graph) -> None:
+    """No message names a broker outside the cluster whose link it crosses."""
+    members: dict[object, set[int]] = {}
+    for a, b, cluster in overlay.edges(data="cluster"):
+        members.setdefault(cluster, set()).update((a, b))
+    assert isinstance(run.transport, Lists)
+    for source, target, message in run.transport.log:
+        named = {
+            *getattr(message, "destinations", ()),
+            *getattr(message, "sources", ()),
+            *getattr(message, "neighbors", ()),
+        }
+        assert named <= members[overlay.edges[source, target]["cluster"]]
 
 
 def publish_everywhere(run: Simulation, life: Life, brokers: Iterable[int]) -> list[Any]:

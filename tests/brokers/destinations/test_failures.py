@@ -47,7 +47,7 @@ WAYS = [pytest.param(QUIET, id="notice"), pytest.param(FAST, id="heartbeats")]
 class Misfortune:
     """Draws faults that can happen, with what clients do in between."""
 
-    author: Author
+    author: "Careful"
     letters: str = "bbbrrrkkl"
 
     def __post_init__(self) -> None:
@@ -95,16 +95,27 @@ class Misfortune:
             broker = self.random.choice(sorted(self.overlay.down))
             self.overlay.restart(broker)
             self.faults.append(BrokerRestart(self.now, broker))
+            self.author.come_back(broker)
 
 
 class Careful(Author):
-    """An author whose clients act at live brokers only."""
+    """An author whose clients act at live brokers only; some come back with their broker."""
 
     misfortune: Misfortune
+    returned: int | None = None
 
     def broker(self) -> int:
+        if self.returned is not None:
+            return self.returned
         down = self.misfortune.overlay.down
         return int(self.random.choice(sorted(set(self.life.overlay) - down)))
+
+    def come_back(self, broker: int) -> None:
+        """Clients of a broker that was down announce and want things again, not always the same."""
+        self.returned = broker
+        self.wait(self.random.choice((1, 40)))
+        self.write(self.random.randrange(4), (1,), "as")
+        self.returned = None
 
 
 def write(author: Careful, steps: int, gaps: tuple[int, ...], letters: str) -> Misfortune:
@@ -225,6 +236,27 @@ def test_merc_serves_again_when_its_clusters_are_whole(options, seed, clusters, 
     author.wait(NOTICED)
     run = run_through(misfortune, "merc", options)
     check_served(run, author.life)
+
+
+@pytest.mark.parametrize("options", WAYS)
+@settings(many, max_examples=25)
+@given(
+    st.integers(0, 2**32),
+    st.integers(2, 3),
+    st.integers(1, 4),
+    st.integers(1, 25),
+    st.sampled_from(GAPS),
+)
+def test_merc_serves_whatever_its_clusters_still_connect(
+    options, seed, clusters, size, steps, gaps
+):
+    """Clusters are joined like a tree, so who is connected at all is so cluster by cluster."""
+    draw = random.Random(seed)
+    author = Careful(draw, stage.cluster_overlay(draw, clusters, size))
+    misfortune = write(author, steps, gaps, "bbbrrkkl")
+    run = run_through(misfortune, "merc", options)
+    check_served(run, author.life)
+    stage.check_clusters(run, author.life.overlay)
 
 
 def test_a_broker_that_comes_back_is_told_again_and_its_past_is_forgotten():

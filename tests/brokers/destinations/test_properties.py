@@ -214,19 +214,7 @@ def test_merc_survives_operations_that_overlap(author, costs):
 def test_merc_never_addresses_a_broker_outside_the_cluster_that_a_message_crosses(author):
     writer, steps = author
     life = writer.write(steps, HASTY, LETTERS)
-    run = simulate(life, "merc", {})
-    overlay = life.overlay
-    members: dict[int, set[int]] = {}
-    for a, b, cluster in overlay.edges(data="cluster"):
-        members.setdefault(cluster, set()).update((a, b))
-    for source, target, message in run.transport.log:
-        cluster = overlay.edges[source, target]["cluster"]
-        named = {
-            *getattr(message, "destinations", ()),
-            *getattr(message, "sources", ()),
-            *getattr(message, "neighbors", ()),
-        }
-        assert named <= members[cluster]
+    stage.check_clusters(simulate(life, "merc", {}), life.overlay)
 
 
 @many

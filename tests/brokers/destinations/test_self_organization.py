@@ -122,6 +122,27 @@ def test_a_bridge_is_never_given_up():
     assert run.link_changes == []
 
 
+def test_what_the_loss_of_a_link_counts_decides_which_link_goes():
+    """Events go from 0 over 1 to 2, and for a link 0-2 each end has to give one up.
+
+    0 --- 1 --- 2      0-1 and 1-2 are between brokers that exchange nothing, so by events between
+    |   /       |      their ends they cost no more than the others, and the lowest neighbor goes.
+    3 --------- 4      But they carry all events there are.
+    """
+    overlay = nx.Graph([(0, 1), (1, 2), (0, 3), (1, 3), (3, 4), (4, 2)])
+    gone = {}
+    for losses in ("ends", "carried"):
+        run = simulate(overlay, [(0, 2)], max_degree=2, until=12, losses=losses)
+        run.run(7.05)
+        gone[losses] = {frozenset((c.a, c.b)) for c in run.link_changes if not c.opened}
+        assert run.overlay.graph.has_edge(0, 2)
+        assert run.observer.statement().is_exact
+    assert gone == {
+        "ends": {frozenset((0, 1)), frozenset((1, 2))},
+        "carried": {frozenset((0, 3)), frozenset((2, 4))},
+    }
+
+
 def test_with_a_link_to_spare_nothing_is_given_up():
     run = simulate(nx.path_graph(5), [(0, 4)], max_degree=3, until=12)
     run.run(12)
