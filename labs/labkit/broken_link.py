@@ -304,7 +304,7 @@ def check_improvement(answer: object, runs: Mapping[str, "Run"]) -> Verdict:
         "6",
         _wrong_improvement(answer, runs),
         "One tree and one seed, so take the numbers with care: the paper has 30 seeds for each"
-        " point, and `pysim reproduce reconfiguration/fig14` runs them all.",
+        " point, and pysim reproduce reconfiguration/fig14 runs them all.",
     )
 
 

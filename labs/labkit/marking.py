@@ -66,7 +66,7 @@ def answers_of(path: Path) -> tuple[str, Answers]:
     A notebook knows its lab, so it may be renamed; solutions are named like their lab, and each
     begins with a line ``# %% exercise-1``.
     """
-    if path.suffix != ".ipynb":
+    if path.suffix == ".py" and path.stem in sheets() and path.is_file():
         parts = re.split(r"^# %% (exercise-\d+)\n", path.read_text("utf-8"), flags=re.MULTILINE)
         return path.stem, dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
     notebook = read_sheet(path)

@@ -115,7 +115,7 @@ def bars(
             at = [x + (place - (len(groups) - 1) / 2) * width for x in range(len(labels))]
             color = PAPER_COLORS[_COLORS[place % len(_COLORS)]]
             found = axes.bar(at, heights, width * 0.92, color=color, label=name)
-            axes.bar_label(found, fmt="{:,.4g}", fontsize=6.5, padding=1.5)
+            axes.bar_label(found, fmt="{:,.6g}", fontsize=6.5, padding=1.5)
         axes.set_xticks(range(len(labels)), labels)
         return _finished(figure, axes, title, across, up, named=len(groups) > 1)
 

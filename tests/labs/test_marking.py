@@ -65,6 +65,16 @@ def test_what_is_no_sheet_is_named(
     assert words in said
 
 
+@pytest.mark.parametrize("name", ["README.md", "1-routing-tables.py", "other.py"])
+def test_no_other_file_is_taken_for_one(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not name.startswith("1"):
+        (tmp_path / name).write_text("# %% exercise-1\n")
+    assert main([str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err.startswith(f"mark.py: {tmp_path / name}")
+
+
 def test_without_files_there_is_nothing_to_mark(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert capsys.readouterr().err == ("mark.py: name at least one notebook that was handed in\n")
