@@ -5,6 +5,7 @@ are what checks leave in the outputs. The sheet itself is always the one that li
 notebook that was handed in, only the answers are taken.
 """
 
+import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -143,11 +144,16 @@ def errors(cell: Any) -> list[str]:
     ]
 
 
-def main(names: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Mark files and print what is to be said of each; the exit code.
 
     0 if all exercises of all of them are right, 1 if not, 2 if a file is no lab sheet.
     """
+    parser = argparse.ArgumentParser("mark.py", description="Mark lab sheets that were handed in.")
+    parser.add_argument(
+        "notebook", nargs="*", help="a sheet with somebody's answers; its code is run"
+    )
+    names: list[str] = parser.parse_args(arguments).notebook
     if not names:
         print("mark.py: name at least one notebook that was handed in", file=sys.stderr)
         return 2

@@ -31,7 +31,11 @@ _CLUSTER = "$spark/bin/spark-class org.apache.spark.deploy."
 CHANGES = [
     Change("README.md", "make demo", "make -n demo", _SET_UP),
     Change("README.md", "make test", "make -n test", _SET_UP),
-    Change("docs/ci.md", "make setup", "make -n setup", _SET_UP),
+    Change("", "make setup", "make -n setup", _SET_UP),
+    Change("", "make labs", "make -n labs", "installs JupyterLab and opens a browser"),
+    Change("docs/labs.md", "mark.py handed-in/*.ipynb", "mark.py --help", "tests/labs marks some"),
+    Change("", "pysim compare FILE", "pysim compare experiments/compare/size.toml", _NAME),
+    Change("", "pysim compare ", "pysim compare --dry-run ", _LONG),
     Change("docs/sweeps.md", "python -m analysis.warming RUN", "", _SET_UP),
     Change("", "cli.server", "cli.server --help", "is for Spark's workers, and waits for them"),
     Change("", "spark://HOST:7077 --out /shared/", "local[2] --dry-run --out ", "is a cluster"),

@@ -48,5 +48,5 @@ def test_the_first_experiment_prints_the_table_shown(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    (shown,) = blocks("text")
+    shown, _ = blocks("text")
     assert shown in run.stdout

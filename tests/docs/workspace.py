@@ -17,7 +17,7 @@ from tests.docs.exceptions import SMALLER
 from tools.site.pages import ROOT
 
 _HAD = (
-    *("experiments", "smoke", "docs/diagrams", "topologies/files", "benchmarks"),
+    *("experiments", "smoke", "docs/diagrams", "topologies/files", "benchmarks", "labs"),
     *("Makefile", "requirements.txt", "pyproject.toml", "CMakeLists.txt", "tools/check-machine.sh"),
 )
 _SERVER = """\
