@@ -41,7 +41,7 @@ def test_all_runs_are_analysed_and_bad_ones_reported(experiment: Path) -> None:
     good = experiment / "good"
     assert done.returncode == 1
     first, second = done.stdout.splitlines()
-    assert first.startswith(f"analysis     {good}/analysis: 20 metrics; it took")
+    assert first.startswith(f"analysis     {good}/analysis: 21 metrics; it took")
     assert second.startswith("books        balance: ")
     broken, changed = done.stderr.splitlines()
     assert broken == (f"pysim: {experiment}/broken is no finished run: it has no manifest.json")
@@ -55,7 +55,7 @@ def test_all_runs_are_analysed_and_bad_ones_reported(experiment: Path) -> None:
     again = json.loads(pysim("analyze", str(good), "--json").stdout)
     (run,) = again["runs"]
     assert (run["run"], run["reused"], run["error"]) == ("small/good", True, None)
-    assert (len(run["metrics"]), run["absent"], run["books"]["balanced"]) == (20, {}, True)
+    assert (len(run["metrics"]), run["absent"], run["books"]["balanced"]) == (21, {}, True)
 
 
 def test_books_say_whether_they_balance(experiment: Path) -> None:

@@ -1,6 +1,5 @@
 """`pysim replay`: what it writes, and what it says when it cannot."""
 
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -78,18 +77,3 @@ def test_wrong_input_is_one_sentence_and_no_success(
     assert (code in (1, 2), out, err.count("\n")) == (True, "", 1)
     assert err.startswith("pysim: ")
     assert problem in err
-
-
-def test_every_command_on_the_page_does_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("experiments").symlink_to(ROOT / "experiments")
-    page = (ROOT / "docs" / "replay.md").read_text()
-    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    commands = [*"".join(blocks).splitlines(), *re.findall(r"`pysim (.*?)`", page)]
-    assert len(commands) == 5
-    for command in commands:
-        assert main(shlex.split(command.removeprefix("pysim "))) == 0
-    made = {path.name for path in Path().rglob("*") if path.suffix in (".html", ".svg")}
-    assert made == {"replay.html", "chart.svg", "sequence.svg"}
