@@ -57,7 +57,8 @@ _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _LETTERS = 118  # of the published statement in a line
-_NUMBERS = 8  # at most, along a logarithmic axis
+_TITLE = 72  # letters of titles that have room abreast
+_DIGITS = 84  # of numbers along axes that have room abreast
 _ABREAST = 3  # panels that stand side by side; more stand in two lines
 _ENDS: dict[Any, Any] = {LEAST: min, GREATEST: max}
 
@@ -82,7 +83,7 @@ def draw(figure: Figure, rows: pd.DataFrame) -> Drawing | None:
     charts: list[Axes] = list(canvas.subplots(lines, columns, squeeze=False).flatten())
     for axes, (panel, chosen) in zip(charts, panels, strict=True):
         _KINDS[panel.kind](axes, panel, chosen)
-        axes.set_title(panel.title)
+        axes.set_title(textwrap.fill(panel.title, _TITLE // columns))
         axes.set_ylabel(panel.y_label)
     _draw_legend(canvas, canvas.axes)
     said = textwrap.fill(f"Published: {figure.published}", _LETTERS)
@@ -142,20 +143,30 @@ def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
     grouped(axes.xaxis)
     grouped(axes.yaxis)
     if panel.log_x:
-        places = _apart(sorted(rows[panel.x].dropna().unique()))
+        spec = axes.get_subplotspec()
+        digits = _DIGITS / (spec.get_gridspec().ncols if spec else 1)
+        places = apart(sorted(rows[panel.x].dropna().unique()), digits)
         axes.set_xscale("log")
-        axes.set_xticks(places, [f"{place:,g}" for place in places])
+        axes.set_xticks(places, [_written(place) for place in places])
         axes.set_xticks([], minor=True)
 
 
-def _apart(places: Sequence[float]) -> list[float]:
-    """Those of ascending places that leave room for their numbers on a logarithmic axis."""
-    gap = (places[-1] / places[0]) ** (1 / _NUMBERS)
+def apart(places: Sequence[float], digits: float) -> list[float]:
+    """Those of ascending places that leave room for their numbers on a logarithmic axis.
+
+    The axis is so long that a number of so many digits would fill it.
+    """
+    scale = digits / math.log(places[-1] / places[0]) if places[-1] > places[0] else 0.0
     kept = [places[0]]
     for place in places[1:]:
-        if place >= gap * kept[-1]:
+        needed = (len(_written(kept[-1])) + len(_written(place))) / 2 + 1
+        if scale * math.log(place / kept[-1]) >= needed:
             kept.append(place)
     return kept
+
+
+def _written(place: float) -> str:
+    return f"{place:,g}"
 
 
 def _show(axes: Axes, means: Sequence[float]) -> None:
