@@ -85,6 +85,7 @@ def draw(figure: Figure, rows: pd.DataFrame) -> Drawing | None:
         _KINDS[panel.kind](axes, panel, chosen)
         axes.set_title(textwrap.fill(panel.title, _TITLE // columns))
         axes.set_ylabel(panel.y_label)
+        _end_at_all(axes)
     _draw_legend(canvas, canvas.axes)
     said = textwrap.fill(f"Published: {figure.published}", _LETTERS)
     canvas.supxlabel(said, x=0.01, ha="left", fontsize=SMALL)
@@ -174,6 +175,15 @@ def _show(axes: Axes, means: Sequence[float]) -> None:
     top, bottom = max(0.0, *means), min(0.0, *means)
     if top > bottom:
         axes.set_ylim(bottom and bottom - 0.2 * (top - bottom), top + 0.4 * (top - bottom))
+    else:
+        axes.set_ylim(0, 1)
+
+
+def _end_at_all(axes: Axes) -> None:
+    """Let an axis of percents end a little above 100 if no mean is higher (see `_show`)."""
+    low, high = axes.get_ylim()
+    if axes.get_ylabel().startswith("%") and axes.get_yscale() == "linear":
+        axes.set_ylim(low, 105 if 105 < high <= 140 else high)
 
 
 def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) -> list[float]:
@@ -277,9 +287,12 @@ def _draw_groups(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
 
 
 def _draw_intervals(axes: Axes, places: Array, points: Sequence[Estimate]) -> None:
+    """Draw those that there are: one seed has none."""
     means = [point.mean if point.seeds else 0.0 for point in points]
-    axes.errorbar(places, means, yerr=_halves(points), fmt="none", ecolor=PAPER_COLORS["ink"],
-                  elinewidth=0.9, capsize=2)  # fmt: skip
+    half = _halves(points)
+    if half.any():
+        axes.errorbar(places, means, yerr=half, fmt="none", ecolor=PAPER_COLORS["ink"],
+                      elinewidth=0.9, capsize=2)  # fmt: skip
 
 
 _KINDS = {
