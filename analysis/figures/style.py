@@ -58,6 +58,7 @@ INK, MUTED, GRID, PAPER = (PAPER_COLORS[name] for name in ("ink", "muted", "grid
 LOADS = tuple(PAPER_COLORS[f"load-{level}"] for level in range(1, 6))
 
 SMALL = 7.0
+_MILLION = 1e6
 _SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8.0,
@@ -163,8 +164,14 @@ def panel(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def grouped(axis: Axis) -> None:
-    """Write an axis's numbers with their thousands apart."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}".replace("-", MINUS)))
+    """Write an axis's numbers with their thousands apart, and millions as such."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _written(value)))
+
+
+def _written(value: float) -> str:
+    if abs(value) >= _MILLION:
+        return f"{value / _MILLION:,.6g} M".replace("-", MINUS)
+    return f"{value:,.6g}".replace("-", MINUS)
 
 
 def whole_numbers(axis: Axis) -> None:

@@ -57,7 +57,8 @@ _SPARE = ("blue", "orange", "green", "vermillion", "sky", "slate", "yellow")
 _MARKERS = ("o", "D", "^", "s", "v", "X", "P")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
 _LETTERS = 118  # of the published statement in a line
-_NUMBERS = 8  # at most, along a logarithmic axis
+_TITLE = 72  # letters of titles that have room abreast
+_DIGITS = 84  # of numbers along axes that have room abreast
 _ABREAST = 3  # panels that stand side by side; more stand in two lines
 _ENDS: dict[Any, Any] = {LEAST: min, GREATEST: max}
 
@@ -82,8 +83,9 @@ def draw(figure: Figure, rows: pd.DataFrame) -> Drawing | None:
     charts: list[Axes] = list(canvas.subplots(lines, columns, squeeze=False).flatten())
     for axes, (panel, chosen) in zip(charts, panels, strict=True):
         _KINDS[panel.kind](axes, panel, chosen)
-        axes.set_title(panel.title)
+        axes.set_title(textwrap.fill(panel.title, _TITLE // columns))
         axes.set_ylabel(panel.y_label)
+        _end_at_all(axes)
     _draw_legend(canvas, canvas.axes)
     said = textwrap.fill(f"Published: {figure.published}", _LETTERS)
     canvas.supxlabel(said, x=0.01, ha="left", fontsize=SMALL)
@@ -142,20 +144,30 @@ def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
     grouped(axes.xaxis)
     grouped(axes.yaxis)
     if panel.log_x:
-        places = _apart(sorted(rows[panel.x].dropna().unique()))
+        spec = axes.get_subplotspec()
+        digits = _DIGITS / (spec.get_gridspec().ncols if spec else 1)
+        places = apart(sorted(rows[panel.x].dropna().unique()), digits)
         axes.set_xscale("log")
-        axes.set_xticks(places, [f"{place:,g}" for place in places])
+        axes.set_xticks(places, [_written(place) for place in places])
         axes.set_xticks([], minor=True)
 
 
-def _apart(places: Sequence[float]) -> list[float]:
-    """Those of ascending places that leave room for their numbers on a logarithmic axis."""
-    gap = (places[-1] / places[0]) ** (1 / _NUMBERS)
+def apart(places: Sequence[float], digits: float) -> list[float]:
+    """Those of ascending places that leave room for their numbers on a logarithmic axis.
+
+    The axis is so long that a number of so many digits would fill it.
+    """
+    scale = digits / math.log(places[-1] / places[0]) if places[-1] > places[0] else 0.0
     kept = [places[0]]
     for place in places[1:]:
-        if place >= gap * kept[-1]:
+        needed = (len(_written(kept[-1])) + len(_written(place))) / 2 + 1
+        if scale * math.log(place / kept[-1]) >= needed:
             kept.append(place)
     return kept
+
+
+def _written(place: float) -> str:
+    return f"{place:,g}"
 
 
 def _show(axes: Axes, means: Sequence[float]) -> None:
@@ -163,6 +175,15 @@ def _show(axes: Axes, means: Sequence[float]) -> None:
     top, bottom = max(0.0, *means), min(0.0, *means)
     if top > bottom:
         axes.set_ylim(bottom and bottom - 0.2 * (top - bottom), top + 0.4 * (top - bottom))
+    else:
+        axes.set_ylim(0, 1)
+
+
+def _end_at_all(axes: Axes) -> None:
+    """Let an axis of percents end a little above 100 if no mean is higher (see `_show`)."""
+    low, high = axes.get_ylim()
+    if axes.get_ylabel().startswith("%") and axes.get_yscale() == "linear":
+        axes.set_ylim(low, 105 if 105 < high <= 140 else high)
 
 
 def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) -> list[float]:
@@ -266,9 +287,12 @@ def _draw_groups(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
 
 
 def _draw_intervals(axes: Axes, places: Array, points: Sequence[Estimate]) -> None:
+    """Draw those that there are: one seed has none."""
     means = [point.mean if point.seeds else 0.0 for point in points]
-    axes.errorbar(places, means, yerr=_halves(points), fmt="none", ecolor=PAPER_COLORS["ink"],
-                  elinewidth=0.9, capsize=2)  # fmt: skip
+    half = _halves(points)
+    if half.any():
+        axes.errorbar(places, means, yerr=half, fmt="none", ecolor=PAPER_COLORS["ink"],
+                      elinewidth=0.9, capsize=2)  # fmt: skip
 
 
 _KINDS = {

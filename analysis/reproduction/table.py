@@ -100,6 +100,8 @@ def ratio_of_means(one: "pd.Series[float]", other: "pd.Series[float]") -> "pd.Se
     """
     pairs = pd.DataFrame({"one": one, "other": other}).dropna()
     means = pairs.mean()
+    if not means.other:  # nothing at all is a part of nothing
+        return pairs.one.iloc[:0]
     ratio = means.one / means.other
     return ratio + (pairs.one - ratio * pairs.other) / means.other
 

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from operator import attrgetter
 from typing import Annotated, Literal
 
@@ -22,7 +23,16 @@ from pysim.workloads.base import (
 from pysim.workloads.operations import Operation
 from pysim.workloads.periodic import publishing_end, tick_count, ticks
 from pysim.workloads.schedule import nanoseconds, require_time
-from pysim.workloads.squares import LONGEST, WHOLE, Square, different, filter_of, places, side
+from pysim.workloads.squares import (
+    LONGEST,
+    WHOLE,
+    Square,
+    different,
+    filter_of,
+    parts,
+    places,
+    side,
+)
 
 
 @kind("mobile")
@@ -31,7 +41,8 @@ class Mobile(Workload, frozen=True, kw_only=True):
 
     Publishers are at random brokers and stay there; players are at random brokers of the overlay's
     regions, a monitor in each region. Who moves unsubscribes and subscribes at another broker, as
-    the same client number there.
+    the same client number there. In a divided world every region of the overlay has a part of it,
+    which is all that its players and its monitor want.
     """
 
     players: Annotated[
@@ -43,6 +54,10 @@ class Mobile(Workload, frozen=True, kw_only=True):
     size: Annotated[
         Share, Meta(description="share of the world, so of the publications, that a player wants")
     ] = Share(0.001)
+    world: Annotated[
+        Literal["shared", "divided"],
+        Meta(description="whether clients of all regions want any of it, or of a part each"),
+    ] = "shared"
     monitor_moves: Annotated[
         Frequency, Meta(description="movements of monitors, each in turn, to any other broker")
     ] = Frequency(1 / 120)
@@ -50,6 +65,9 @@ class Mobile(Workload, frozen=True, kw_only=True):
         Literal["overlay", "region"],
         Meta(description="where a monitor moves to: any broker, or one of its region"),
     ] = "overlay"
+    monitor_absence: Annotated[
+        Duration, Meta(description="how long a monitor is nowhere when it moves")
+    ] = Duration(0.0)
     moves: Annotated[
         Frequency, Meta(description="movements of random players, within their regions")
     ] = Frequency(0.0)
@@ -80,12 +98,14 @@ class Mobile(Workload, frozen=True, kw_only=True):
         regions = setting.regions()
         if not regions:
             raise WorkloadError("kind", "needs an overlay with regions, such as tiered")
-        if places(side(self.size)) < self.players:
+        if places(side(self.size), self._parts(setting)[0]) < self.players:
             raise WorkloadError("size", f"leaves no room for {self.players:,} different squares")
         if side(self.size) < 1:
             raise WorkloadError("size", "is too small for a square")
         if min(map(len, regions)) < 2:
             self._check_lonely(setting)
+        if self.monitor_moves * self.monitor_absence >= len(regions):
+            raise WorkloadError("monitor_absence", "a monitor would move again before it arrived")
         self._check_times(setting)
 
     def earliest(self) -> float:
@@ -160,10 +180,24 @@ class Mobile(Workload, frozen=True, kw_only=True):
         stream = setting.streams.stream("workload", "mobile", "posts")
         return [stream.choice(region) for region in setting.regions()]
 
+    def _parts(self, setting: Setting) -> list[Square]:
+        """What the clients of each region want of the world; its monitor wants all of that."""
+        regions = len(setting.regions())
+        return [WHOLE] * regions if self.world == "shared" else parts(regions)
+
     def _squares(self, setting: Setting) -> list[Square]:
         """What each player wants."""
         stream = setting.streams.stream("workload", "mobile", "squares")
-        return list(different(stream, side(self.size), self.players))
+        length = side(self.size)
+        if self.world == "shared":
+            return list(different(stream, length, self.players))
+        homes = self._homes(setting)
+        drawn: dict[int, Iterator[Square]] = {}
+        for region, part in zip(setting.regions(), self._parts(setting), strict=True):
+            inhabitants = sum(home in region for home in homes)
+            squares = iter(list(different(stream, length, inhabitants, part)))
+            drawn.update(dict.fromkeys(region, squares))
+        return [next(drawn[home]) for home in homes]
 
     def _stands(self, setting: Setting) -> list[int]:
         """The broker of each publisher."""
@@ -188,24 +222,32 @@ class Mobile(Workload, frozen=True, kw_only=True):
     def _arrivals(self, setting: Setting) -> Iterator[Operation]:
         """Players and monitors subscribe, in random order."""
         arriving = [*self._homes(setting), *self._posts(setting)]
-        squares = self._squares(setting)
+        wanted = [*self._squares(setting), *self._parts(setting)]
         order = list(range(len(arriving)))
         setting.streams.stream("workload", "mobile", "order").shuffle(order)
         for turn, client in enumerate(order):
             time = nanoseconds(self.start + self.ramp * turn / len(order))
-            square = squares[client] if client < self.players else WHOLE
-            yield Operation(time, arriving[client], "subscribe", client, filter_of(square))
+            yield Operation(time, arriving[client], "subscribe", client, filter_of(wanted[client]))
 
-    def _monitor_moves(self, setting: Setting) -> Iterator[Operation]:
+    def _monitor_moves(self, setting: Setting) -> list[Operation]:
+        """In the order of time: one may leave while another is away."""
+        end = nanoseconds(setting.duration)
+        steps = (step for step in self._monitor_steps(setting) if step.time < end)
+        return sorted(steps, key=attrgetter("time"))
+
+    def _monitor_steps(self, setting: Setting) -> Iterator[Operation]:
         stream = setting.streams.stream("workload", "mobile", "monitor moves")
-        at, everything = self._posts(setting), filter_of(WHOLE)
+        at, watched = self._posts(setting), self._parts(setting)
         regions = setting.regions()
         anywhere = list(range(setting.brokers))
         for number, time in enumerate(self._moments(setting, self.monitor_moves)):
             monitor = number % len(at)
             reach = anywhere if self.monitor_range == "overlay" else regions[monitor]
             to = stream.choice([broker for broker in reach if broker != at[monitor]])
-            yield from _move(time, self._monitor(monitor), everything, at[monitor], to)
+            wanted = filter_of(watched[monitor])
+            here, there = _move(time, self._monitor(monitor), wanted, at[monitor], to)
+            yield here
+            yield replace(there, time=there.time + nanoseconds(self.monitor_absence))
             at[monitor] = to
 
     def _player_moves(self, setting: Setting) -> Iterator[Operation]:
@@ -240,7 +282,11 @@ class Mobile(Workload, frozen=True, kw_only=True):
             yield Operation(time, stands[turn], "publish", clients[turn], attributes=point)
 
 
-def _move(time: int, client: int, filter: Filter, old: int, new: int) -> Iterator[Operation]:
+def _move(
+    time: int, client: int, filter: Filter, old: int, new: int
+) -> tuple[Operation, Operation]:
     """Leave one broker and turn up at another one at the same moment."""
-    yield Operation(time, old, "unsubscribe", client, filter)
-    yield Operation(time, new, "subscribe", client, filter)
+    return (
+        Operation(time, old, "unsubscribe", client, filter),
+        Operation(time, new, "subscribe", client, filter),
+    )

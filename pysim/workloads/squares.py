@@ -38,10 +38,25 @@ def places(side: int, inside: Square = WHOLE) -> int:
     return max(0, inside.side - side + 1) ** 2
 
 
-def different(stream: random.Random, side: int, count: int) -> Iterator[Square]:
+def different(
+    stream: random.Random, side: int, count: int, inside: Square = WHOLE
+) -> Iterator[Square]:
     """Squares of one size at random places, no two the same; there must be as many `places`."""
-    for place in stream.sample(range(places(side)), count):
-        yield _square(place, side, WHOLE)
+    for place in stream.sample(range(places(side, inside)), count):
+        yield _square(place, side, inside)
+
+
+def parts(count: int) -> list[Square]:
+    """So many squares of one size inside the unit square that have nothing in common.
+
+    They fill it if their number is a power of four.
+    """
+    columns = math.isqrt(count - 1) + 1
+    side = GRID // columns
+    return [
+        Square(side * (number % columns), side * (number // columns), side)
+        for number in range(count)
+    ]
 
 
 def within(stream: random.Random, side: int, inside: Square) -> Square:

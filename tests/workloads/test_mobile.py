@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from pysim.filters import Filter, Or
 from pysim.filters.covering import covers, intersects
 from pysim.network.streams import Streams
 from pysim.network.transport import NANOSECONDS
 from pysim.units import Duration, Frequency, Share
 from pysim.workloads import Mobile, Operation, Setting, WorkloadError
-from pysim.workloads.squares import WHOLE, filter_of
+from pysim.workloads.squares import WHOLE, filter_of, parts
 from tests.workloads.scenes import TIERED, Clients, setting_on
 from topologies.published import tiered
 
@@ -110,6 +111,21 @@ def test_monitors_may_be_kept_in_their_regions() -> None:
         assert arrived.broker in REGIONS[left.client - 50]
 
 
+@settings(max_examples=50, deadline=None)
+@given(drawn_settings, st.sampled_from([0.5, 3.0, 7.9]))
+def test_monitors_may_be_away_between_two_brokers(setting: Setting, away: float) -> None:
+    workload = structs.replace(SMALL, moves=Frequency(0), monitor_absence=Duration(away))
+    workload.check(setting)
+    operations = acts(workload, setting)
+    assert operations == sorted(operations, key=lambda act: act.time)
+    at_once = moves(acts(structs.replace(SMALL, moves=Frequency(0)), setting))
+    arrivals = [replace(there, time=there.time + round(away * 1e9)) for _, there in at_once]
+    assert done(operations, "unsubscribe") == [here for here, _ in at_once]
+    assert done(operations, "subscribe")[54:] == [
+        act for act in arrivals if act.time < 60 * NANOSECONDS
+    ]
+
+
 def test_movements_of_the_paper() -> None:
     """Sec. VI-J: a monitor every 2 minutes for 6 hours; the others, 60 movements a minute."""
     begin = 230
@@ -134,6 +150,33 @@ def test_players_want_equal_squares_of_which_none_covers_another() -> None:
     assert len(filters) == 50
     assert not any(covers(one, other) for one, other in itertools.permutations(filters, 2))
     assert all(covers(EVERYTHING, filter) for filter in filters)
+
+
+@settings(max_examples=50, deadline=None)
+@given(drawn_settings)
+def test_in_a_divided_world_a_region_and_its_monitor_want_a_part_of_their_own(
+    setting: Setting,
+) -> None:
+    workload = structs.replace(SMALL, world="divided", size=Share(0.01))
+    workload.check(setting)
+    watched = [filter_of(part) for part in parts(4)]
+    wanted: dict[int, set[Filter]] = defaultdict(set)
+    for act in done(acts(workload, setting), "subscribe"):
+        assert act.filter is not None
+        wanted[act.client].add(act.filter)
+        if act.client >= 50:
+            assert act.filter == watched[act.client - 50]
+        else:
+            (own,) = (number for number in range(4) if act.broker in REGIONS[number])
+            assert covers(watched[own], act.filter)
+    assert all(len(filters) == 1 for filters in wanted.values())
+    assert len(set.union(*wanted.values())) == 54
+
+
+def test_the_parts_of_a_divided_world_have_nothing_in_common_and_leave_nothing_out() -> None:
+    watched = [filter_of(part) for part in parts(4)]
+    assert not any(intersects(one, other) for one, other in itertools.combinations(watched, 2))
+    assert covers(Or(tuple(watched)), EVERYTHING)
 
 
 def test_players_are_spread_over_all_brokers_of_regions() -> None:
@@ -184,6 +227,11 @@ def test_movement_stops_when_told() -> None:
     [
         ({"size": Share(1)}, "size", "leaves no room for 50 different squares"),
         ({"size": Share(0)}, "size", "is too small for a square"),
+        (
+            {"world": "divided", "size": Share(0.25)},
+            "size",
+            "leaves no room for 50 different squares",
+        ),
         ({"advertise": Duration(2)}, "advertise", "subscriptions begin before, at 1 s"),
         ({"publish_start": Duration(0.4)}, "advertise", "publishing begins before, at 0.4 s"),
         ({"ramp": Duration(60)}, "ramp", "takes until 61 s, the run ends at 60 s"),
@@ -191,6 +239,11 @@ def test_movement_stops_when_told() -> None:
         ({"publish_start": Duration(60)}, "publish_start", "comes after the end, 59 s"),
         ({"move_stop": Duration(61)}, "move_stop", "takes until 61 s, the run ends at 60 s"),
         ({"move_start": Duration(60)}, "move_start", "comes after the end, 59 s"),
+        (
+            {"monitor_absence": Duration(8)},
+            "monitor_absence",
+            "a monitor would move again before it arrived",
+        ),
         ({"move_start": Duration(4.5)}, "move_start", "subscriptions are made until 5 s"),
     ],
 )

@@ -78,3 +78,10 @@ def test_the_least_and_the_greatest_are_chosen_by_their_means() -> None:
 
 def test_a_part_of_the_runs_is_measured_alone() -> None:
     assert within("brokers", 100, number("cost", "RP"))(ROWS).to_dict() == {1: 3.0, 2: 2.0}
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_ratio_to_nothing_is_not_measured() -> None:
+    nothing = pd.Series({1: 0.0, 2: 0.0})
+    for one in (nothing, pd.Series({1: 3.0, 2: 4.0})):
+        assert ratio(lambda _, one=one: one, lambda _: nothing)(ROWS).empty
