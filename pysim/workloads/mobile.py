@@ -1,6 +1,7 @@
 """The workload of the covering paper's mobile scenario (Sec. VI-J): who moves between brokers."""
 
 import heapq
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
@@ -229,13 +230,19 @@ class Mobile(Workload, frozen=True, kw_only=True):
             time = nanoseconds(self.start + self.ramp * turn / len(order))
             yield Operation(time, arriving[client], "subscribe", client, filter_of(wanted[client]))
 
-    def _monitor_moves(self, setting: Setting) -> list[Operation]:
-        """In the order of time: one may leave while another is away."""
-        end = nanoseconds(setting.duration)
-        steps = (step for step in self._monitor_steps(setting) if step.time < end)
-        return sorted(steps, key=attrgetter("time"))
+    def _monitor_moves(self, setting: Setting) -> Iterator[Operation]:
+        """In the order of time: one may leave while others are away."""
+        away, end = nanoseconds(self.monitor_absence), nanoseconds(setting.duration)
+        arriving: deque[Operation] = deque()
+        for left, arrived in self._monitor_steps(setting):
+            while arriving and arriving[0].time <= left.time:
+                yield arriving.popleft()
+            yield left
+            arriving.append(replace(arrived, time=arrived.time + away))
+        yield from (arrival for arrival in arriving if arrival.time < end)
 
-    def _monitor_steps(self, setting: Setting) -> Iterator[Operation]:
+    def _monitor_steps(self, setting: Setting) -> Iterator[tuple[Operation, Operation]]:
+        """Where each leaves and where it arrives, as if it were never away."""
         stream = setting.streams.stream("workload", "mobile", "monitor moves")
         at, watched = self._posts(setting), self._parts(setting)
         regions = setting.regions()
@@ -245,9 +252,7 @@ class Mobile(Workload, frozen=True, kw_only=True):
             reach = anywhere if self.monitor_range == "overlay" else regions[monitor]
             to = stream.choice([broker for broker in reach if broker != at[monitor]])
             wanted = filter_of(watched[monitor])
-            here, there = _move(time, self._monitor(monitor), wanted, at[monitor], to)
-            yield here
-            yield replace(there, time=there.time + nanoseconds(self.monitor_absence))
+            yield _move(time, self._monitor(monitor), wanted, at[monitor], to)
             at[monitor] = to
 
     def _player_moves(self, setting: Setting) -> Iterator[Operation]:
