@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.finished import FinishedRun, run_directories
+from analysis.tables import read
 
 if TYPE_CHECKING:
     from analysis.pipeline import Analysis
@@ -74,7 +75,7 @@ class Experiment:
         runs = pd.DataFrame(own, columns=["directory", "run", "seed"])
         index = self.directory / _INDEX
         if index.is_file():
-            swept = pd.read_parquet(index)
+            swept = read(index)
             varied = list(swept.columns[swept.columns.get_loc("seed") + 1 : -6])
             runs = runs.merge(swept[["directory", *varied]], on="directory", how="left")
         return runs.drop(columns="directory")

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.addresses import broker_of
+from analysis.tables import read
 
 NANOSECONDS = 1_000_000_000
 MANIFEST = "manifest.json"
@@ -75,7 +76,7 @@ class FinishedRun:
 
     def table(self, name: str) -> pd.DataFrame:
         """One of the run's tables."""
-        return pd.read_parquet(self.table_path(name))
+        return read(self.table_path(name))
 
     def captures(self) -> list[Path]:
         """The captures that the run wrote, whether they are still there or not."""

@@ -31,7 +31,7 @@ from analysis.ingest import ingest, read_captures
 from analysis.metrics import METRICS
 from analysis.metrics.metric import Metric
 from analysis.sources import AbsentError, Sources, coverage, why_no_captures
-from analysis.tables import merge_parts, write_sorted
+from analysis.tables import merge_parts, read, write_sorted
 
 STATE = "analysis.json"
 _MESSAGE_ORDER = ("time", "connection", "source_address", "origin", "sequence", "length", "crc")
@@ -65,7 +65,7 @@ class Analysis:
         path = self.directory / f"{name}.parquet"
         if not path.is_file():
             raise LookupError(f"{self.run.directory} has no {name}: {why_no_captures(self.run)}")
-        return pd.read_parquet(path)
+        return read(path)
 
     def metric(self, name: str) -> pd.DataFrame:
         """A metric's table; LookupError says why there is none."""
@@ -74,7 +74,7 @@ class Analysis:
             raise LookupError(f"there is no metric {name}; known are {known}")
         if name in self.absent:
             raise LookupError(f"{self.run.directory} has no {name}: {self.absent[name]}")
-        return pd.read_parquet(self.directory / "metrics" / f"{name}.parquet")
+        return read(self.directory / "metrics" / f"{name}.parquet")
 
 
 class AnalysisError(OSError):

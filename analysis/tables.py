@@ -1,15 +1,27 @@
-"""Writes the tables of an analysis: with pyarrow, in a stable order, so that equal rows are equal
-bytes. It knows no metric and no run."""
+"""Reads tables, and writes those of an analysis: with pyarrow, in a stable order, so that equal
+rows are equal bytes. It knows no metric and no run."""
 
 import heapq
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.fs import LocalFileSystem
 
 _ROWS_AT_ONCE = 1 << 17
+
+
+def read(path: Path, **chosen: Any) -> pd.DataFrame:
+    """A table, or the columns and rows that are chosen.
+
+    Left to itself pandas hands pyarrow an open Python file, and a thread of pyarrow that still lets
+    go of it when the process ends aborts the process (apache/arrow issues 34314 and 45017).
+    """
+    return pd.read_parquet(path, filesystem=LocalFileSystem(), **chosen)
 
 
 def write_sorted(table: pa.Table, order: Sequence[str], path: Path) -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.books import Books
 from analysis.finished import FinishedRun
 from analysis.sources import AbsentError
+from analysis.tables import read
 
 ANALYSIS = "analysis"
 STATE = "analysis.json"
@@ -34,7 +35,7 @@ class AnalysedRun(FinishedRun):
         """A metric's table; AbsentError says why if the run cannot have it."""
         if name in self._absent:
             raise AbsentError(self._absent[name])
-        return pd.read_parquet(self.directory / ANALYSIS / "metrics" / f"{name}.parquet")
+        return read(self.directory / ANALYSIS / "metrics" / f"{name}.parquet")
 
     @cached_property
     def books(self) -> Books:

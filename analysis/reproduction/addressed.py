@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.reproduction.addressed_wire import addressed_wire_values
+from analysis.tables import read
 
 EVENTS = ("event", "addressed-event", "tree-event", "vector-event")
 """Types of messages that carry one event over one hop."""
@@ -81,7 +82,7 @@ class _Source:
 
     @cached_property
     def made(self) -> pd.DataFrame:
-        return pd.read_parquet(
+        return read(
             self.run.table_path("deliveries"),
             columns=["origin", "sequence", "broker", "published", "delivered"],
             filters=[("kind", "==", "made")],

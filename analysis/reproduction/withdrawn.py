@@ -14,6 +14,7 @@ import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.reproduction.layers import Layers, layers
+from analysis.tables import read
 
 CONGESTED = 100
 """So many messages in a core broker's queue are congestion (our bound)."""
@@ -135,9 +136,7 @@ class _Source:
     def delays(self) -> pd.DataFrame:
         """Every delivery: when the event was published (ns), and how long it took (s)."""
         path = self.run.table_path("deliveries")
-        made = pd.read_parquet(
-            path, columns=["published", "delivered"], filters=[("kind", "==", "made")]
-        )
+        made = read(path, columns=["published", "delivered"], filters=[("kind", "==", "made")])
         seconds = (made.delivered - made.published) / NANOSECONDS
         return pd.DataFrame({"published": made.published, "seconds": seconds})
 
