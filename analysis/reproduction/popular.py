@@ -132,15 +132,12 @@ def _gossip(source: _Source) -> Iterator[tuple[str, float]]:
 
 
 def _queues(source: _Source) -> Iterator[tuple[str, float]]:
-    """Lengths where something waits, while clients publish; the longest; how busy brokers are."""
+    """The mean queue that a piece of input joined if it had to wait, as published; the longest."""
     events = source.run.table("events").time
     if not len(events):
         return
-    samples = source.samples[source.samples.name == "queue"]
-    samples = samples[samples.time.between(events.min(), events.max())]
-    waiting = samples[samples.value > 1].value - 1
-    yield "queue", float(waiting.mean()) if len(waiting) else 0.0
     queues = source.run.table("queues")
+    yield "queue", float(queues.joined.sum()) / max(int(queues.delayed.sum()), 1)
     yield "longest queue", float(queues.longest.max())
     yield "busiest percent", 100 * float(queues.busy.max()) / int(events.max() - events.min() or 1)
 

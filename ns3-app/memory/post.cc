@@ -393,6 +393,8 @@ Post::Enqueue(Station& station, FramePointer frame, PyObject* task)
 {
     station.queue.push_back({m_now, std::move(frame), Ref::Borrow(task)});
     station.longest = std::max(station.longest, station.queue.size());
+    station.delayed++;
+    station.joined += station.queue.size();
 }
 
 bool
@@ -588,13 +590,15 @@ Post::Queues() const
         {
             continue;
         }
-        Ref row(Py_BuildValue("(ILLLnn)",
+        Ref row(Py_BuildValue("(ILLLnnLL)",
                               broker,
                               station->served,
                               station->busy + CurrentService(*station),
                               station->waiting,
                               station->longest,
-                              station->queue.size()));
+                              station->queue.size(),
+                              station->delayed,
+                              station->joined));
         if (!rows || !row || PyList_Append(rows.Get(), row.Get()) != 0)
         {
             return nullptr;

@@ -126,6 +126,8 @@ class Post
         int64_t served{0};
         int64_t waiting{0};
         size_t longest{0};
+        int64_t delayed{0};
+        int64_t joined{0};
     };
 
     /// What is to happen: a frame arrives, a service of a station's life ends, or a timer fires.

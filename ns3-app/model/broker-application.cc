@@ -670,6 +670,8 @@ BrokerApplication::Enqueue(Input input)
     // The one whose service begins at this very instant does not wait.
     m_queueLength = m_inputs.size() - (m_holding ? 0 : 1);
     m_statistics.longest = std::max<uint32_t>(m_statistics.longest, m_queueLength);
+    m_statistics.delayed += m_queueLength > 0;
+    m_statistics.joined += m_queueLength;
     if (!m_serving)
     {
         // As an event of its own, so that a frame never starts service inside another's upcall.

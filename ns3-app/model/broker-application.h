@@ -51,6 +51,8 @@ class BrokerApplication : public ns3::Application
         ns3::Time busy;
         ns3::Time waiting;
         uint32_t longest{0};
+        uint64_t delayed{0};
+        uint64_t joined{0};
     };
 
     /// Local work that waits in the input queue like a frame; it returns its service time.

@@ -74,7 +74,7 @@ class Simulation
      *   counters() -> [(source, target, channel, type, sent, sent bytes, received,
      *                   received bytes, lost link, lost packet, unfinished, unserved,
      *                   unserved bytes)]
-     *   queues() -> [(broker, served, busy ns, waiting ns, longest, length)]
+     *   queues() -> [(broker, served, busy ns, waiting ns, longest, length, delayed, joined)]
      *   malformed() -> [(broker, count)]
      *   events() -> how many ns-3 events were executed
      *   digest() -> int

@@ -253,13 +253,15 @@ Queues(PyObject* capsule, PyObject*)
         if (app.HasServiceModel())
         {
             const auto& statistics = app.GetQueueStatistics();
-            Ref row(Py_BuildValue("IKLLII",
+            Ref row(Py_BuildValue("IKLLIIKK",
                                   broker,
                                   statistics.served,
                                   static_cast<long long>(statistics.busy.GetNanoSeconds()),
                                   static_cast<long long>(statistics.waiting.GetNanoSeconds()),
                                   statistics.longest,
-                                  app.GetQueueLength()));
+                                  app.GetQueueLength(),
+                                  statistics.delayed,
+                                  statistics.joined));
             PyList_Append(rows.Get(), row.Get());
         }
     }

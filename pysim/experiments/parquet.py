@@ -101,7 +101,9 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "queues": {
         "broker": pa.uint32(),
-        **dict.fromkeys(("served", "busy", "waiting", "longest", "length"), pa.int64()),
+        **dict.fromkeys(
+            ("served", "busy", "waiting", "longest", "length", "delayed", "joined"), pa.int64()
+        ),
     },
     "records": {
         "broker": pa.uint32(),

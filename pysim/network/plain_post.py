@@ -95,6 +95,8 @@ class _Station:
     served: int = 0
     waiting: int = 0
     longest: int = 0
+    delayed: int = 0
+    joined: int = 0
 
 
 class PlainPost:
@@ -276,6 +278,8 @@ class PlainPost:
                 waiting=station.waiting,
                 longest=station.longest,
                 length=len(station.queue),
+                delayed=station.delayed,
+                joined=station.joined,
             )
             for _, station in sorted(self._stations.items())
             if station.service
@@ -421,7 +425,10 @@ class PlainPost:
 
     def _enqueue(self, station: _Station, item: _Frame | _Task) -> None:
         station.queue.append((self.now, item))
-        station.longest = max(station.longest, len(station.queue))
+        length = len(station.queue)
+        station.longest = max(station.longest, length)
+        station.delayed += 1
+        station.joined += length
 
     def _serve_next(self, station: _Station) -> None:
         arrived, item = station.queue.popleft()

@@ -87,6 +87,7 @@ class QueueReport(NamedTuple):
 
     `served` pieces of input came to the server, after `waiting` in all; it worked for `busy`.
     `length` pieces wait now and `longest` at the worst moment, the one in service not counted.
+    `delayed` pieces came while it was busy, and `joined` adds up how long the queue was with each.
     """
 
     broker: BrokerId
@@ -95,6 +96,8 @@ class QueueReport(NamedTuple):
     waiting: int
     longest: int
     length: int = 0
+    delayed: int = 0
+    joined: int = 0
 
 
 @dataclass(frozen=True, slots=True)

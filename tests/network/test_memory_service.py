@@ -4,7 +4,7 @@ import pytest
 
 from pysim.network.memory import MemoryTransport
 from pysim.network.streams import Streams
-from pysim.network.transport import LinkSettings
+from pysim.network.transport import LinkSettings, QueueReport
 
 from .fakes import MS, Recorder, Stage
 
@@ -30,7 +30,7 @@ def test_frames_wait_for_the_server_in_the_order_of_their_arrival():
         (118.0, 1, "got", 0, "c"),
     ]
     report = stage.network.queues()[1]
-    assert report == (1, 3, 12 * MS, (0 + 4 + 6) * MS, 2, 0)
+    assert report == (1, 3, 12 * MS, (0 + 4 + 6) * MS, 2, 0, 2, 1 + 2)
 
 
 def test_what_a_message_triggers_leaves_when_its_service_ends():
@@ -130,7 +130,7 @@ def test_a_crash_loses_the_queue_and_what_was_held():
     assert [entry for entry in stage.run(300) if entry[2] == "got"] == [(110.0, 1, "got", 0, "a")]
     assert stage.counts()[1, 2, "tcp"] == (1, 0, 1, 0, 0)
     assert stage.network.counters()[0].unserved == 2
-    assert stage.network.queues()[1] == (1, 1, 2 * MS, 0, 2, 0)
+    assert stage.network.queues()[1] == (1, 1, 2 * MS, 0, 2, 0, 2, 1 + 2)
 
 
 def test_a_restarted_broker_serves_at_once_though_its_former_service_would_not_be_over():
@@ -171,8 +171,8 @@ def test_queue_reports_in_the_middle_of_a_run():
         stage.send(0, 1, text)
     stage.run(115)
     assert stage.network.queues() == [
-        (0, 0, 0, 0, 0, 0),
-        (1, 2, 5 * MS, 4 * MS, 2, 1),
+        (0, 0, 0, 0, 0, 0, 0, 0),
+        (1, 2, 5 * MS, 4 * MS, 2, 1, 2, 1 + 2),
     ]
     assert stage.network.counters()[0].unserved == 1
 
@@ -197,8 +197,8 @@ def test_a_negative_service_time_is_an_error():
 # Closed forms, with times in nanoseconds
 
 
-def queue_of(arrivals: list[int], service: int) -> tuple[int, int, int, int]:
-    """(served, busy, waiting, longest) of one server after these arrivals."""
+def queue_of(arrivals: list[int], service: int) -> QueueReport:
+    """What the queue of one server saw after these arrivals."""
     network = MemoryTransport()
     host = Recorder(0, network, [])
     host.service = service
@@ -206,13 +206,14 @@ def queue_of(arrivals: list[int], service: int) -> tuple[int, int, int, int]:
     for time in arrivals:
         network.schedule(time, lambda: network.submit(0, lambda: None))
     network.run(arrivals[-1] + service * (len(arrivals) + 1))
-    ((_, count, busy, waiting, longest, length),) = network.queues()
-    assert length == 0
-    return count, busy, waiting, longest
+    (report,) = network.queues()
+    assert (report.served, report.length) == (len(arrivals), 0)
+    return report
 
 
 def test_below_saturation_regular_arrivals_never_wait():
-    assert queue_of(list(range(0, 1100, 11)), 10) == (100, 1000, 0, 0)
+    report = queue_of(list(range(0, 1100, 11)), 10)
+    assert (report.busy, report.waiting, report.longest, report.delayed) == (1000, 0, 0, 0)
 
 
 @pytest.mark.parametrize(("interval", "service", "n"), [(10, 16, 40), (1, 10, 100), (7, 8, 3)])
@@ -223,14 +224,18 @@ def test_above_saturation_the_nth_of_regular_arrivals_waits_n_times_the_excess(
     waiting = (service - interval) * n * (n - 1) // 2
     last_arrival = (n - 1) * interval
     waiting_at_last_arrival = n - 1 - last_arrival // service
-    count, busy, waited, longest = queue_of([k * interval for k in range(n)], service)
-    assert (count, busy, waited) == (n, n * service, waiting)
-    assert longest == waiting_at_last_arrival
+    report = queue_of([k * interval for k in range(n)], service)
+    assert (report.busy, report.waiting) == (n * service, waiting)
+    assert (report.longest, report.delayed) == (waiting_at_last_arrival, n - 1)
+    # Who comes as a service ends still finds it going on.
+    assert report.joined == sum(k - (k * interval - 1) // service for k in range(1, n))
 
 
 def test_a_burst_waits_in_a_triangle():
-    """n at once: the k-th waits k s, and n - 1 wait when the first is served."""
-    assert queue_of([5] * 20, 3) == (20, 60, 3 * 20 * 19 // 2, 19)
+    """n at once: the k-th waits k s as the k-th of the queue, and n - 1 wait behind the first."""
+    report = queue_of([5] * 20, 3)
+    assert (report.busy, report.waiting, report.longest) == (60, 3 * 20 * 19 // 2, 19)
+    assert (report.delayed, report.joined) == (19, 20 * 19 // 2)
 
 
 @pytest.mark.parametrize("load", [0.3, 0.5, 0.8])
@@ -242,9 +247,14 @@ def test_random_arrivals_wait_as_pollaczek_and_khinchine_say(load):
     for _ in range(n):
         time += random.expovariate(load / service)
         arrivals.append(round(time))
-    _, busy, waiting, _ = queue_of(arrivals, service)
-    assert busy == n * service
-    assert waiting / n / service == pytest.approx(load / (2 * (1 - load)), rel=0.06)
+    report = queue_of(arrivals, service)
+    assert report.busy == n * service
+    assert report.waiting / n / service == pytest.approx(load / (2 * (1 - load)), rel=0.06)
+    # Random arrivals see time averages: the server is busy for a share `load` of the time, and by
+    # Little's law load x wait / service pieces wait, so that over `load` while it is busy.
+    assert report.delayed / n == pytest.approx(load, rel=0.02)
+    found = load / (2 * (1 - load))
+    assert report.joined / report.delayed == pytest.approx(found + 1, rel=0.06)
 
 
 def test_a_line_of_servers_adds_up_services_and_links():

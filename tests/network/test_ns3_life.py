@@ -220,7 +220,7 @@ def test_service_times_add_up_in_one_queue() -> None:
         first, *_, last = (time for time, *_ in events(sim.hosts[2].agent))
         report = sim.transport.queues()[1]
         assert (report.served, report.busy, report.length) == (10, 500 * MS, 0)
-        assert report.longest == 9
+        assert (report.longest, report.delayed, report.joined) == (9, 9, sum(range(10)))
         assert last - first == pytest.approx(9 * 50 * MS, abs=2 * MS)  # type: ignore[operator]
         assert first - 1 * S == pytest.approx(50 * MS + 4 * MS, abs=2 * MS)  # type: ignore[operator]
         assert sim.balance() == []
@@ -242,7 +242,10 @@ def test_memory_and_ns3_keep_the_same_queues() -> None:
         sim.add_faults([BrokerCrash(2 * S + 500_123, 2)])
         sim.run(2.5)
         assert sim.balance() == []
-        queues = [(q.broker, q.served, q.longest, q.length) for q in sim.transport.queues()]
+        queues = [
+            (q.broker, q.served, q.longest, q.length, q.delayed, q.joined)
+            for q in sim.transport.queues()
+        ]
         busy = [round(q.busy / MS) for q in sim.transport.queues()]
         sim.close()
         return queues, busy

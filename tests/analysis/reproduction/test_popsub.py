@@ -135,6 +135,14 @@ def test_latencies_are_told_by_way_and_what_is_local_is_neither(
         assert (found["missing percent"], found["repeated percent"]) == (0, 0)
 
 
+def test_the_queue_is_that_which_waiting_publications_joined(runs: dict[str, FinishedRun]) -> None:
+    for run in runs.values():
+        found, queues = dict(popularity_values(run)), run.table("queues")
+        assert found["longest queue"] == queues.longest.max() > 1
+        assert 1 < found["queue"] < found["longest queue"]
+        assert found["queue"] == pytest.approx(queues.joined.sum() / queues.delayed.sum())
+
+
 def test_a_baseline_has_nothing_unpopular(runs: dict[str, FinishedRun]) -> None:
     found = dict(popularity_values(runs["reverse-path-forwarding"]))
     assert found["unpopular deliveries"] == 0
