@@ -16,6 +16,7 @@ THREE = (DIRECT, BATCHING, GOSSIP)
 FOUR = (BASELINE, *THREE)
 PHI, BROKERS = "protocol.phi", "topology.brokers"
 SUBSCRIPTIONS, EXPONENT = "workload.subscriptions", "workload.exponent"
+SHARE = "workload.share"
 
 At = dict[str, Any]
 
@@ -33,9 +34,10 @@ def fewer(column: str, protocol: str, at: At | None = None, than: At | None = No
     return lambda rows: -part(rows)
 
 
-def along(column: str, protocol: str, key: str) -> Measure:
+def along(column: str, protocol: str, key: str, at: At | None = None) -> Measure:
     """A column at the greatest value of a key over that at the least."""
-    return ratio(number(column, protocol, {key: GREATEST}), number(column, protocol, {key: LEAST}))
+    most, least = (number(column, protocol, {**(at or {}), key: end}) for end in (GREATEST, LEAST))
+    return ratio(most, least)
 
 
 def against(column: str, one: str, other: str, at: At | None = None) -> Measure:

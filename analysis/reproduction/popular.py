@@ -137,7 +137,8 @@ def _queues(source: _Source) -> Iterator[tuple[str, float]]:
     if not len(events):
         return
     queues = source.run.table("queues")
-    yield "queue", float(queues.joined.sum()) / max(int(queues.delayed.sum()), 1)
+    if "joined" in queues:  # campaigns keep their runs, also those of a pysim that did not count it
+        yield "queue", float(queues.joined.sum()) / max(int(queues.delayed.sum()), 1)
     yield "longest queue", float(queues.longest.max())
     yield "busiest percent", 100 * float(queues.busy.max()) / int(events.max() - events.min() or 1)
 
