@@ -224,11 +224,9 @@ def test_runs_of_the_popularity_paper_have_its_size() -> None:
         assert len(draws) == (0 if name == "trees" else 5)
 
 
-@pytest.mark.parametrize("letters", ["3abc", "3defg", "3hijk", "3lmno", "4abcd"])
-@pytest.mark.parametrize("size", ["published", "quick"])
-def test_figures_on_popularity_share_runs(letters: str, size: str, tmp_path: Path) -> None:
+def popularity_campaign(names: Sequence[str], size: str, folder: Path) -> Campaign:
+    """What some figures need, on the first tree and with the first workload."""
     family = FAMILIES["popsub"]
-    names = [f"fig{letters[0]}{letter}" for letter in letters[1:]]
     configs = {name: experiment(family, family.figures[name]) for name in names}
     if size == "quick":
         configs = {name: quick(family.figures[name], each) for name, each in configs.items()}
@@ -236,9 +234,27 @@ def test_figures_on_popularity_share_runs(letters: str, size: str, tmp_path: Pat
         name: each.set({"repeat": 1}).set({"sweep": {**each.experiment.sweep, **ONE_TREE}})
         for name, each in configs.items()
     }
-    campaign = Campaign("popsub", configs, tmp_path)
+    return Campaign("popsub", configs, folder)
+
+
+@pytest.mark.parametrize("letters", ["3abc", "3defg", "3hijk", "3lmo", "4abcd"])
+@pytest.mark.parametrize("size", ["published", "quick"])
+def test_figures_on_popularity_share_runs(letters: str, size: str, tmp_path: Path) -> None:
+    names = [f"fig{letters[0]}{letter}" for letter in letters[1:]]
+    campaign = popularity_campaign(names, size, tmp_path)
     assert len({tuple(sorted(campaign.members[name])) for name in names}) == 1
     assert len(campaign.runs) == len(campaign.members[names[0]])
+
+
+@pytest.mark.parametrize("size", ["published", "quick"])
+def test_what_gossip_delivers_has_runs_of_its_own_only_where_a_quarter_matches(
+    size: str, tmp_path: Path
+) -> None:
+    campaign = popularity_campaign(["fig3l", "fig3n"], size, tmp_path)
+    all_match, with_quarter = (set(campaign.members[name]) for name in ("fig3l", "fig3n"))
+    gossip = {run for run in all_match if run.startswith("popsub-gossip")}
+    assert with_quarter & all_match == gossip
+    assert len(with_quarter) == 2 * len(gossip)
 
 
 def test_statements_have_keys_of_their_own() -> None:
