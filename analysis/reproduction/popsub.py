@@ -289,9 +289,9 @@ FIG3M = Figure(
     quick=_SKEW_QUICK,
 )  # fmt: skip
 
-_QUARTER = 0.25
+_WHOLLY = {SHARE: 1.0}
+_PARTLY = {SHARE: 0.25}
 """A subscription with a bound on each of two attributes matches a quarter, if all are uniform."""
-_PARTLY = {SHARE: _QUARTER}
 
 FIG3N = Figure(
     "fig3n",
@@ -300,17 +300,17 @@ FIG3N = Figure(
     " and the more match in each gossip (up to 18 % more).",
     (
         Panel("False positives", "gossip false positives", EXPONENT, _SKEW_LABEL, "%",
-              only={SHARE: _QUARTER}),
+              only=_PARTLY),
         Panel("Matches, if a quarter match", "match per gossip", EXPONENT, _SKEW_LABEL,
-              "publications", only={SHARE: _QUARTER}),
+              "publications", only=_PARTLY),
         Panel("Matches, if all match", "match per gossip", EXPONENT, _SKEW_LABEL, "publications",
-              only={SHARE: 1.0}),
+              only=_WHOLLY),
     ),
     (
         Claim("false", "false positives at the greatest exponent over the least, a quarter match",
               about(0.81, 0.1), along("gossip false positives", GOSSIP, EXPONENT, _PARTLY)),
         Claim("match", "matches per gossip at the greatest exponent over the least, all match",
-              about(1.18, 0.15), along("match per gossip", GOSSIP, EXPONENT, {SHARE: 1.0})),
+              about(1.18, 0.15), along("match per gossip", GOSSIP, EXPONENT, _WHOLLY)),
         Claim("match-quarter", "matches per gossip, the same if a quarter match",
               about(1.18, 0.15), along("match per gossip", GOSSIP, EXPONENT, _PARTLY)),
         Claim("share", "% of gossiped publications that match nothing at a member, a quarter match",

@@ -132,7 +132,7 @@ def _gossip(source: _Source) -> Iterator[tuple[str, float]]:
 
 
 def _queues(source: _Source) -> Iterator[tuple[str, float]]:
-    """The mean queue that a piece of input joined if it had to wait, as published; the longest."""
+    """The mean queue that input joined if it had to wait, as published; the longest; how busy."""
     events = source.run.table("events").time
     if not len(events):
         return
