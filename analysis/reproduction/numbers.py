@@ -158,7 +158,8 @@ def _events(source: _Source) -> Iterator[tuple[str, float]]:
 
 
 def _delivery(source: _Source) -> Iterator[tuple[str, float]]:
-    """Events due to the stable core: the share that came while links changed, and afterwards."""
+    """Events due to the stable core: the share that came while links changed, and afterwards, and
+    how many seconds after the last break one that was missed was still published."""
     if not len(source.breaks):
         return
     due = _core_deliveries(source)
@@ -170,6 +171,8 @@ def _delivery(source: _Source) -> Iterator[tuple[str, float]]:
     for name, part in (("delivered", changing), ("delivered at last", settled)):
         if len(part):
             yield name, 100 * float(part.made.mean())
+    missed = due.published[(due.made == 0) & (due.published >= last)]
+    yield "missed for", float(missed.max() - last) / NANOSECONDS if len(missed) else 0.0
 
 
 def _traffic(source: _Source) -> Iterator[tuple[str, float]]:

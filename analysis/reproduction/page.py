@@ -14,8 +14,8 @@ _PREFACE = (
     "This page is made by `pysim reproduce {family}/all --out docs/reproduction`; do not edit it."
     " A row has a published statement, in our words, beside the mean over seeds and its 95 %"
     " confidence interval: the statement *holds* if the whole interval agrees with it, *differs* if"
-    " none of it does, and is *unclear* otherwise. Reasons are kept by hand in"
-    " `analysis/reproduction/reasons.toml`."
+    " none of it does, and is *unclear* otherwise; one run refutes what is to be *exactly* some"
+    " number. Reasons are kept by hand in `analysis/reproduction/reasons.toml`."
 )
 
 

@@ -602,6 +602,10 @@ def _conditions(name: str, title: str, key: str, label: str, quick: list[str]) -
             *_each("exact", "% of events that come after the last change, where that is least",
                    exactly(100), {each: number("delivered at last", each, {key: LOWEST})
                                   for each in (STRAWMAN, *OURS)}),
+            *_each("missed", "seconds after the last break in which events are still missed, where"
+                   " that is longest",
+                   UNPUBLISHED, {each: number("missed for", each, {key: HIGHEST})
+                                 for each in (STRAWMAN, *OURS)}),
         ),
         quick={**QUICK, "sweep": {key: quick}},
     )  # fmt: skip

@@ -25,6 +25,8 @@ class Rule:
         if math.isinf(self.low) and math.isinf(self.high):
             return "measured"
         half = found.half if found.known else 0.0
+        if self.low == self.high:  # said of each run, so that one run refutes it
+            return "holds" if found.mean == self.low and not half else "differs"
         low, high = found.mean - half, found.mean + half
         if self.low <= low and high <= self.high:
             return "holds"
@@ -47,7 +49,7 @@ def at_most(value: float) -> Rule:
 
 
 def exactly(value: float) -> Rule:
-    """A number without any tolerance."""
+    """A number without any tolerance, neither in the mean nor among runs."""
     return Rule(f"exactly {value:g}", value, value)
 
 

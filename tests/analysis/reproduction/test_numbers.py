@@ -105,6 +105,12 @@ def test_delivery_is_that_of_stable_subscribers(tmp_path: Path) -> None:
     found = measured(tmp_path, "subscription-forwarding", "2.95 s", "3.05 s", "3.5 s")
     assert found.curves["delivered"] == {2.9: 100.0, 3.0: 0.0, 3.5: 100.0}
     assert found.values["delivered at last"] == 100
+    assert found.values["missed for"] == pytest.approx(0.05, abs=1e-9)
+
+
+def test_without_misses_after_the_last_break_they_last_no_time(tmp_path: Path) -> None:
+    found = measured(tmp_path, "subscription-forwarding", "2.95 s", "3.5 s")
+    assert found.values["missed for"] == 0
 
 
 def test_traffic_is_counted_in_the_bin_in_which_it_is_sent(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from analysis.reproduction.rules import UNPUBLISHED, Rule, about, at_least, at_m
         (at_most(10), 12, 1, "differs"),
         (exactly(100), 100, 0, "holds"),
         (exactly(100), 99.99, 0.001, "differs"),
+        (exactly(100), 99.5, 0.8, "differs"),  # at least one run had less than 100
         (UNPUBLISHED, 3, 1, "measured"),
     ],
 )
