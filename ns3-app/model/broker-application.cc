@@ -24,14 +24,42 @@ NS_OBJECT_ENSURE_REGISTERED(BrokerApplication);
 namespace
 {
 
-/// Reaches TcpSocketBase's protected abort: Socket::Close() would retry its FIN for ever.
-class AbortableSocket : public TcpSocketBase
+/// Reaches what TcpSocketBase protects and we need.
+class BareSocket : public TcpSocketBase
 {
   public:
+    /// Ends the connection at once: Socket::Close() would retry its FIN for ever.
     static void Abort(Ptr<Socket> socket)
     {
         auto tcp = DynamicCast<TcpSocketBase>(socket);
-        (PeekPointer(tcp)->*(&AbortableSocket::SendRST))();
+        (PeekPointer(tcp)->*(&BareSocket::SendRST))();
+    }
+
+    /// Makes the socket echo the timestamps that RFC 7323 (4.3) says. Those of what was last
+    /// acknowledged are echoed, and ns-3 notes what it acknowledges only if a segment has no data.
+    /// Towards a peer that is sent much and sends little the echo then stays seconds old; the peer
+    /// takes them for its round-trip time and repeats what is lost only after many of them.
+    static void EchoTimestamps(Ptr<Socket> socket)
+    {
+        BooleanValue used;
+        socket->GetAttribute("Timestamp", used);
+        if (used.Get())
+        {
+            socket->TraceConnectWithoutContext("Tx", MakeCallback(&BareSocket::NoteAcknowledged));
+        }
+    }
+
+  private:
+    static void NoteAcknowledged(Ptr<const Packet>,
+                                 const TcpHeader& header,
+                                 Ptr<const TcpSocketBase> socket)
+    {
+        auto& highest =
+            const_cast<TcpSocketBase*>(PeekPointer(socket))->*(&BareSocket::m_highTxAck);
+        if ((header.GetFlags() & TcpHeader::ACK) && highest < header.GetAckNumber())
+        {
+            highest = header.GetAckNumber();
+        }
     }
 };
 
@@ -221,6 +249,7 @@ BrokerApplication::Connect(ConnectionPtr connection, InetSocketAddress remote)
 void
 BrokerApplication::Attach(ConnectionPtr connection, Ptr<Socket> socket)
 {
+    BareSocket::EchoTimestamps(socket);
     connection->socket = socket;
     connection->serial = ++m_serial;
     m_connections[connection->serial] = connection;
@@ -251,7 +280,7 @@ BrokerApplication::Abort(const ConnectionPtr& connection)
 {
     if (Ptr<Socket> socket = Detach(connection))
     {
-        AbortableSocket::Abort(socket);
+        BareSocket::Abort(socket);
     }
 }
 
@@ -321,7 +350,7 @@ BrokerApplication::OnAcceptLink(Ptr<Socket> socket, const Address& from)
     if (found == m_links.end() || found->second->socket)
     {
         Unhook(socket); // the connection of a link that was cut while it was being made
-        AbortableSocket::Abort(socket);
+        BareSocket::Abort(socket);
         return;
     }
     Adopt(found->second, socket);

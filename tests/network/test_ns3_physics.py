@@ -1,7 +1,9 @@
 """The packet-level network obeys closed forms: latency, throughput, handshakes, headers."""
 
+import struct
 from pathlib import Path
 
+import dpkt
 import networkx as nx
 import numpy as np
 import pytest
@@ -126,6 +128,26 @@ def test_loss_is_repaired_by_tcp_and_seen_in_the_capture(tmp_path: Path) -> None
     arrived = [p for p in packets(tmp_path / "b1-b0.pcap") if p.payload and p.ip.data.dport == 7471]
     lost = 1 - len(arrived) / len(sent)
     assert 0.02 < lost < 0.09
+
+
+def test_a_peer_that_sends_little_is_echoed_its_last_timestamp(tmp_path: Path) -> None:
+    """What 1 sends is acknowledged by data alone, since 0 always has some within 40 ms. The echo
+    that comes with it is at most that old, or 1 takes its own pauses for round trips."""
+    link = LinkSettings(delay=0.002, rate=10e6)
+    with simulation(nx.path_graph(2), link=link, capture="both", capture_directory=tmp_path) as sim:
+        sim.add_operations(publish(2 * S + i * 10 * MS, 0) for i in range(1000))
+        sim.add_operations(publish(3 * S + i * S, 1) for i in range(8))
+        sim.run(13.0)
+    ages, acknowledged = [], 0
+    for packet in packets(tmp_path / "b1-b0.pcap"):
+        tcp = packet.ip.data
+        if tcp.dport == 7471 and tcp.data and tcp.ack > acknowledged:
+            acknowledged = tcp.ack
+            options = dict(dpkt.tcp.parse_opts(tcp.opts))
+            _, echo = struct.unpack(">II", options[dpkt.tcp.TCP_OPT_TIMESTAMP])
+            ages.append(packet.time // MS - echo)
+    assert len(ages) == 9
+    assert max(ages[1:]) <= 50  # the first acknowledges the handshake
 
 
 def test_a_matrix_underlay_delays_each_pair_as_given(tmp_path: Path) -> None:
