@@ -35,31 +35,52 @@ class BareSocket : public TcpSocketBase
         (PeekPointer(tcp)->*(&BareSocket::SendRST))();
     }
 
-    /// Makes the socket echo the timestamps that RFC 7323 (4.3) says. Those of what was last
-    /// acknowledged are echoed, and ns-3 notes what it acknowledges only if a segment has no data.
-    /// Towards a peer that is sent much and sends little the echo then stays seconds old; the peer
-    /// takes them for its round-trip time and repeats what is lost only after many of them.
-    static void EchoTimestamps(Ptr<Socket> socket)
+    /// Mends what ns-3 gets wrong, as long as the socket lives.
+    static void Mend(Ptr<Socket> socket)
     {
-        BooleanValue used;
-        socket->GetAttribute("Timestamp", used);
-        if (used.Get())
+        socket->TraceConnectWithoutContext("Rx", MakeCallback(&BareSocket::AnswerAgain));
+        BooleanValue echoed;
+        socket->GetAttribute("Timestamp", echoed);
+        if (echoed.Get())
         {
             socket->TraceConnectWithoutContext("Tx", MakeCallback(&BareSocket::NoteAcknowledged));
         }
     }
 
   private:
+    /// A SYN-ACK that comes again says that its ACK was lost (RFC 9293, 3.10.7.4). Without another
+    /// one the peer waits until there is data, and of a link that is up at one end only there may
+    /// be none.
+    static void AnswerAgain(Ptr<const Packet>,
+                            const TcpHeader& header,
+                            Ptr<const TcpSocketBase> socket)
+    {
+        auto& tcp = Writable(socket);
+        if (header.GetFlags() == (TcpHeader::SYN | TcpHeader::ACK) &&
+            tcp.*(&BareSocket::m_state) == TcpSocket::ESTABLISHED)
+        {
+            (tcp.*(&BareSocket::SendEmptyPacket))(TcpHeader::ACK);
+        }
+    }
+
+    /// Timestamps of what was last acknowledged are echoed (RFC 7323, 4.3), and ns-3 notes what it
+    /// acknowledges only if a segment has no data. Towards a peer that is sent much and sends
+    /// little the echo then stays seconds old; the peer takes them for its round-trip time and
+    /// repeats what is lost only after many of them.
     static void NoteAcknowledged(Ptr<const Packet>,
                                  const TcpHeader& header,
                                  Ptr<const TcpSocketBase> socket)
     {
-        auto& highest =
-            const_cast<TcpSocketBase*>(PeekPointer(socket))->*(&BareSocket::m_highTxAck);
+        auto& highest = Writable(socket).*(&BareSocket::m_highTxAck);
         if ((header.GetFlags() & TcpHeader::ACK) && highest < header.GetAckNumber())
         {
             highest = header.GetAckNumber();
         }
+    }
+
+    static TcpSocketBase& Writable(Ptr<const TcpSocketBase> socket)
+    {
+        return const_cast<TcpSocketBase&>(*socket);
     }
 };
 
@@ -249,7 +270,7 @@ BrokerApplication::Connect(ConnectionPtr connection, InetSocketAddress remote)
 void
 BrokerApplication::Attach(ConnectionPtr connection, Ptr<Socket> socket)
 {
-    BareSocket::EchoTimestamps(socket);
+    BareSocket::Mend(socket);
     connection->socket = socket;
     connection->serial = ++m_serial;
     m_connections[connection->serial] = connection;

@@ -11,7 +11,16 @@ import pytest
 from pysim.network.ns3 import MatrixUnderlay, RouterUnderlay
 from pysim.network.transport import LinkSettings
 from pysim.wire import Envelope
-from tests.network.ns3_stage import MS, Relay, S, events, packets, publish, simulation
+from tests.network.ns3_stage import (
+    MS,
+    Relay,
+    S,
+    changes,
+    events,
+    packets,
+    publish,
+    simulation,
+)
 
 PPP, IP, TCP, TIMESTAMPS = 2, 20, 20, 12
 TCP_TICK = 1
@@ -128,6 +137,18 @@ def test_loss_is_repaired_by_tcp_and_seen_in_the_capture(tmp_path: Path) -> None
     arrived = [p for p in packets(tmp_path / "b1-b0.pcap") if p.payload and p.ip.data.dport == 7471]
     lost = 1 - len(arrived) / len(sent)
     assert 0.02 < lost < 0.09
+
+
+def test_a_link_comes_up_at_both_ends_whatever_is_lost_of_its_handshake() -> None:
+    """Neither end has anything to send, which would acknowledge the handshake as well."""
+    link = LinkSettings(delay=0.002, rate=10e6, loss=0.2)
+    for seed in range(1, 41):
+        with simulation(nx.path_graph(2), link=link, seed=seed) as sim:
+            sim.run(60.0)
+            assert [changes(sim.hosts[broker].agent) for broker in (0, 1)] == [
+                [("up", 1)],
+                [("up", 0)],
+            ], seed
 
 
 def test_a_peer_that_sends_little_is_echoed_its_last_timestamp(tmp_path: Path) -> None:
