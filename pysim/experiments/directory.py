@@ -25,14 +25,14 @@ def run_directory(final: Path, replace: bool = False) -> Iterator[Path]:
     require_free(final, replace)
     final.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(final)
-    with _locked(partial):
-        _clear(partial)
-        try:
+    try:
+        with _locked(partial):
+            _clear(partial)
             yield partial
             _take_place(partial, final, replace)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
+    except BaseException:  # a signal may come as early as the directory is made
+        discard_partial(final)
+        raise
 
 
 def require_free(final: Path, replace: bool) -> None:
@@ -46,12 +46,12 @@ def require_free(final: Path, replace: bool) -> None:
 
 
 def discard_partial(final: Path) -> None:
-    """Clear away the rest of a run that was killed, unless a process is writing it still."""
+    """Clear away the rest of a run that was ended, unless a process is writing it still."""
     partial = _partial(final)
     if partial.is_dir():
         try:
             with _locked(partial):
-                shutil.rmtree(partial)
+                shutil.rmtree(partial, ignore_errors=True)
         except RunDirectoryError:
             return
 

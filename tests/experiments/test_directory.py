@@ -107,3 +107,17 @@ def test_the_rest_of_a_killed_run_is_cleared_away(tmp_path: Path) -> None:
     write_run(final)
     assert names(tmp_path) == ["seed1"]
     assert names(final) == ["manifest.json"]
+
+
+def test_a_signal_just_after_the_directory_is_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> bool:
+        monkeypatch.undo()
+        assert (tmp_path / ".seed1.partial").is_dir()
+        raise SystemExit(143)
+
+    monkeypatch.setattr("pysim.experiments.directory._lock", ended)
+    with pytest.raises(SystemExit), run_directory(tmp_path / "seed1"):
+        pass
+    assert list(tmp_path.iterdir()) == []
