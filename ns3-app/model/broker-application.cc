@@ -2,12 +2,12 @@
 
 #include "address-plan.h"
 #include "datagram-tag.h"
+#include "tcp-mending.h"
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
-#include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/udp-socket-factory.h"
@@ -23,66 +23,6 @@ NS_OBJECT_ENSURE_REGISTERED(BrokerApplication);
 
 namespace
 {
-
-/// Reaches what TcpSocketBase protects and we need.
-class BareSocket : public TcpSocketBase
-{
-  public:
-    /// Ends the connection at once: Socket::Close() would retry its FIN for ever.
-    static void Abort(Ptr<Socket> socket)
-    {
-        auto tcp = DynamicCast<TcpSocketBase>(socket);
-        (PeekPointer(tcp)->*(&BareSocket::SendRST))();
-    }
-
-    /// Mends what ns-3 gets wrong, as long as the socket lives.
-    static void Mend(Ptr<Socket> socket)
-    {
-        socket->TraceConnectWithoutContext("Rx", MakeCallback(&BareSocket::AnswerAgain));
-        BooleanValue echoed;
-        socket->GetAttribute("Timestamp", echoed);
-        if (echoed.Get())
-        {
-            socket->TraceConnectWithoutContext("Tx", MakeCallback(&BareSocket::NoteAcknowledged));
-        }
-    }
-
-  private:
-    /// A SYN-ACK that comes again says that its ACK was lost (RFC 9293, 3.10.7.4). Without another
-    /// one the peer waits until there is data, and of a link that is up at one end only there may
-    /// be none.
-    static void AnswerAgain(Ptr<const Packet>,
-                            const TcpHeader& header,
-                            Ptr<const TcpSocketBase> socket)
-    {
-        auto& tcp = Writable(socket);
-        if (header.GetFlags() == (TcpHeader::SYN | TcpHeader::ACK) &&
-            tcp.*(&BareSocket::m_state) == TcpSocket::ESTABLISHED)
-        {
-            (tcp.*(&BareSocket::SendEmptyPacket))(TcpHeader::ACK);
-        }
-    }
-
-    /// Timestamps of what was last acknowledged are echoed (RFC 7323, 4.3), and ns-3 notes what it
-    /// acknowledges only if a segment has no data. Towards a peer that is sent much and sends
-    /// little the echo then stays seconds old; the peer takes them for its round-trip time and
-    /// repeats what is lost only after many of them.
-    static void NoteAcknowledged(Ptr<const Packet>,
-                                 const TcpHeader& header,
-                                 Ptr<const TcpSocketBase> socket)
-    {
-        auto& highest = Writable(socket).*(&BareSocket::m_highTxAck);
-        if ((header.GetFlags() & TcpHeader::ACK) && highest < header.GetAckNumber())
-        {
-            highest = header.GetAckNumber();
-        }
-    }
-
-    static TcpSocketBase& Writable(Ptr<const TcpSocketBase> socket)
-    {
-        return const_cast<TcpSocketBase&>(*socket);
-    }
-};
 
 void
 Unhook(Ptr<Socket> socket)
@@ -270,7 +210,7 @@ BrokerApplication::Connect(ConnectionPtr connection, InetSocketAddress remote)
 void
 BrokerApplication::Attach(ConnectionPtr connection, Ptr<Socket> socket)
 {
-    BareSocket::Mend(socket);
+    MendTcp(socket);
     connection->socket = socket;
     connection->serial = ++m_serial;
     m_connections[connection->serial] = connection;
@@ -301,7 +241,7 @@ BrokerApplication::Abort(const ConnectionPtr& connection)
 {
     if (Ptr<Socket> socket = Detach(connection))
     {
-        BareSocket::Abort(socket);
+        AbortTcp(socket);
     }
 }
 
@@ -371,7 +311,7 @@ BrokerApplication::OnAcceptLink(Ptr<Socket> socket, const Address& from)
     if (found == m_links.end() || found->second->socket)
     {
         Unhook(socket); // the connection of a link that was cut while it was being made
-        BareSocket::Abort(socket);
+        AbortTcp(socket);
         return;
     }
     Adopt(found->second, socket);
