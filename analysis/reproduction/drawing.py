@@ -68,6 +68,8 @@ class _Series(NamedTuple):
     rows: pd.DataFrame
     color: str
     number: int
+    is_variant: bool = False
+    """Whether another line of this color is the usual form of the protocol."""
 
 
 @styled
@@ -111,15 +113,15 @@ def _series(panel: Panel, rows: pd.DataFrame) -> Iterator[_Series]:
     for name, group in rows.groupby(keys, sort=False, dropna=False):
         label = _label(keys, name)
         protocol, unusual, _ = label.partition(",")
-        number = list(_COLORS).index(protocol) + len(_COLORS) * bool(unusual)
-        yield _Series(label, group, _COLORS[protocol], number)
+        number = list(_COLORS).index(protocol) + bool(unusual)
+        yield _Series(label, group, _COLORS[protocol], number, bool(unusual))
 
 
 def _label(keys: Sequence[str], values: Any) -> str:
     """What a line is called: its protocol, and what is unusual about it."""
     protocol, *others = values
     told = [f", no {key.rpartition('.')[2]}" for key, value in zip(keys[1:], others, strict=True)
-            if value is False]  # fmt: skip
+            if isinstance(value, bool | np.bool_) and not value]  # fmt: skip
     return str(protocol) + "".join(told)
 
 
@@ -197,6 +199,7 @@ def _draw_line(axes: Axes, panel: Panel, series: _Series, rows: pd.DataFrame) ->
         color=PAPER_COLORS[series.color],
         ls=_DASHES[series.number % len(_DASHES)],
         marker=_MARKERS[series.number % len(_MARKERS)],
+        markerfacecolor="white" if series.is_variant else None,
         elinewidth=0.9,
         capsize=2,
         label=series.name,
