@@ -136,6 +136,7 @@ def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
             means += _draw_line(axes, panel, series, placed)
         elif len(known):
             mean = estimate(by_seed(known, panel.y)).mean
+            means.append(mean)
             axes.axhline(mean, color=PAPER_COLORS[series.color], ls=":", lw=1.2, label=series.name)
     axes.set_xlabel(panel.x_label)
     if panel.log_y:  # which sets how numbers are written

@@ -32,3 +32,15 @@ def test_a_variant_has_its_protocols_color_other_dashes_and_hollow_markers() -> 
     assert usual.get_marker() != variant.get_marker()
     assert usual.get_markerfacecolor() == usual.get_color()
     assert variant.get_markerfacecolor() == "white"
+
+
+def test_a_line_without_points_is_within_the_chart() -> None:
+    panel = Panel("Cost", "cost", _TIMER, "T_u, s", "messages")
+    rows = pd.DataFrame(
+        [{"protocol": "STRAWMAN", "seed": 1, "cost": 640.0},
+         *({"protocol": "ILA", _TIMER: timer, "seed": 1, "cost": 200.0} for timer in (0.1, 0.2))]
+    )  # fmt: skip
+    drawing = draw(Figure("timers", "Timers", "Nothing.", (panel,), ()), rows)
+    assert drawing is not None
+    low, high = drawing.figure.axes[0].get_ylim()
+    assert low <= 200 < 640 < high
