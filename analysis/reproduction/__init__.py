@@ -1,12 +1,18 @@
 """The papers' figures again: what was published, what our runs give, and whether both agree."""
 
-from analysis.reproduction import covering, destinations, popsub, pruning, reconfiguration
+from analysis.reproduction import (
+    covering,
+    destinations,
+    popsub,
+    pruning,
+    reconfiguration_beyond,
+)
 from analysis.reproduction.figure import Family
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        reconfiguration.FAMILY,
+        reconfiguration_beyond.FAMILY,
         pruning.FAMILY,
         covering.FAMILY,
         destinations.FAMILY,

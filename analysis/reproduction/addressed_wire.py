@@ -1,6 +1,6 @@
 """What captures tell about routing by destinations: bytes on the wire, by what they are for.
 
-Read from the analysis of a run's captures. Bytes of a kind are those of its messages and of the
+Read from a run's captures. Bytes of a kind are those of its messages and of the
 headers of their packets; acknowledgments carry no message and stand apart.
 """
 
@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
-from analysis.pipeline import present
-from analysis.reproduction.wire import on_wire
+from analysis.reproduction.captured import captured
 
 _SETTLED = NANOSECONDS
 """So long after the last publication nothing but heartbeats is on the wire."""
@@ -22,21 +21,20 @@ def addressed_wire_values(
     kinds: Mapping[str, tuple[str, ...]],
     window: tuple[int, int],
 ) -> Iterator[tuple[str, float]]:
-    """Numbers of a run whose captures were analysed; none of another.
+    """Numbers of a run that has captures; none of another.
 
     `kinds` are types of messages by what they are for; events are published in `window` (ns).
     """
-    analysis = present(run.directory)
-    if analysis is None:
+    found = captured(run.directory)
+    if found is None:
         return
-    messages = analysis.table("messages").query("counted")
-    by_type = on_wire(messages).groupby(messages.name).sum()
+    by_type = found.sizes().groupby(found.messages.name).sum()
     for kind, types in kinds.items():
         yield f"wire bytes of {kind}", float(by_type.reindex(types).sum())
-    breakdown = analysis.metric("byte_breakdown").set_index("category").bytes
-    yield "wire bytes of acknowledgments", float(breakdown.get("ack", 0))
-    yield "wire bytes of handshakes", float(breakdown.get("handshake", 0))
-    yield from _in_time(analysis.table("packets").query("counted"), window, run.duration)
+    bytes_of = found.categories()
+    yield "wire bytes of acknowledgments", float(bytes_of.get("ack", 0))
+    yield "wire bytes of handshakes", float(bytes_of.get("handshake", 0))
+    yield from _in_time(found.packets, window, run.duration)
 
 
 def _in_time(

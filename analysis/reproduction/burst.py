@@ -1,6 +1,6 @@
 """What a burst of subscriptions is on the wire: bytes by type, and how long it holds a link.
 
-Read from the captures of a run that was analysed. A burst is everything but publications that is
+Read from the captures of a run. A burst is everything but publications that is
 sent from the first unsubscription on. Bytes are those of messages and of their packets' headers;
 acknowledgments go the other way and are not among them.
 """
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
-from analysis.pipeline import present
-from analysis.reproduction.wire import on_wire
+from analysis.reproduction.captured import captured
 from analysis.reproduction.withdrawn import EVENTS
 
 _BITS = 8
@@ -19,14 +18,15 @@ _BITS = 8
 
 def burst_values(run: FinishedRun) -> Iterator[tuple[str, float]]:
     """Numbers of a run in which subscriptions are withdrawn; none without captures."""
-    analysis = present(run.directory)
-    if analysis is None or "brokers" not in run.manifest["config"].get("measure", ()):
+    if "brokers" not in run.manifest["config"].get("measure", ()):
+        return
+    found = captured(run.directory)
+    if found is None:
         return
     until = run.table("subscriptions").until.dropna()
     if not len(until):
         return
-    messages = analysis.table("messages").query("counted")
-    messages = messages.assign(size=on_wire(messages))
+    messages = found.messages.assign(size=found.sizes())
     late = messages[messages.first_time >= until.min()]
     burst = late[~late.name.isin(EVENTS)]
     yield "burst messages", float(len(burst))

@@ -64,8 +64,9 @@ class Panel:
 class Figure:
     """A figure by name; `published` says in our words what the paper shows there.
 
-    `quick` are settings of the experiment file for a quick look; in a table `sweep` only the
-    lists that are named become others.
+    The experiment file has its name, or is that of another figure (`file`). `settings` are
+    settings of that file which it changes, and `quick` those for a quick look; in a table `sweep`
+    only the lists that are named become others.
     """
 
     name: str
@@ -74,6 +75,8 @@ class Figure:
     panels: tuple[Panel, ...]
     claims: tuple[Claim, ...]
     quick: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

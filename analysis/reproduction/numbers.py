@@ -15,6 +15,7 @@ from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.metrics.cost import PUBLISHED_WEIGHTS
 from analysis.reproduction.addressed import addressed_curves, addressed_values
 from analysis.reproduction.burst import burst_values
+from analysis.reproduction.captured import captured
 from analysis.reproduction.popular import popularity_values
 from analysis.reproduction.pruned import pruning_curves, pruning_values
 from analysis.reproduction.wire import wire_numbers
@@ -47,9 +48,10 @@ def numbers(directory: Path | str) -> Numbers:
     """All that can be known of a run in its directory."""
     source = _Source(FinishedRun(directory))
     manifest = source.run.manifest
-    values = dict(wire_numbers(source.run.directory, CONTROL))
+    values = dict(wire_numbers(source.run, CONTROL))
     for part in (_costs, _involved, _events, _delivery, _traffic):
         values |= part(source)
+    values |= _misrouted_bytes(values)
     for family in (
         pruning_values,
         covering_values,
@@ -78,6 +80,15 @@ class _Source:
     @cached_property
     def traffic(self) -> pd.DataFrame:
         return self.run.table("traffic")
+
+    @cached_property
+    def flows(self) -> "dict[str, pd.Series[float]]":
+        """Messages, and bytes of packets if there are captures, by the time in ns."""
+        flows = {"traffic": self.traffic.groupby("time").messages.sum()}
+        found = captured(self.run.directory)
+        if found is not None:
+            flows["wire traffic"] = found.packets.groupby("time").length.sum()
+        return flows
 
     @cached_property
     def sent(self) -> dict[str, int]:
@@ -157,6 +168,21 @@ def _events(source: _Source) -> Iterator[tuple[str, float]]:
         yield "useful per overhead", (hops - misrouted) / overhead if overhead else float("nan")
 
 
+def _misrouted_bytes(values: dict[str, float]) -> Iterator[tuple[str, float]]:
+    """Misrouted events as bytes on the wire beside those of control messages."""
+    if not {"misrouted", "wire bytes", "wire bytes of an event"} <= set(values):
+        return
+    size = values["wire bytes of an event"]
+    misrouted = values["misrouted"] * size
+    overhead = values["wire bytes"] + misrouted
+    yield "wire bytes misrouted", misrouted
+    yield "wire bytes with events", overhead
+    yield "wire bytes misrouted percent", 100 * misrouted / max(overhead, 1)
+    useful = values["useful events"] * size
+    whole = overhead * values["reconfigurations"]
+    yield "useful wire bytes per overhead", useful / whole if whole else float("nan")
+
+
 def _delivery(source: _Source) -> Iterator[tuple[str, float]]:
     """Events due to the stable core: the share that came while links changed, and afterwards, and
     how many seconds after the last break one that was missed was still published."""
@@ -183,25 +209,28 @@ def _traffic(source: _Source) -> Iterator[tuple[str, float]]:
     if len(source.breaks):
         late = traffic[(traffic.time >= source.breaks.time.min()) & traffic.type.isin(CONTROL)]
         yield "frame bytes", float(late.bytes.sum()) / len(source.breaks)
-    if len(source.breaks):
-        first, last = source.breaks.time.min(), source.breaks.time.max()
-        yield "traffic before", _rate(traffic, first - NANOSECONDS, first)
-        yield "traffic within", _rate(traffic, first, last + _REPAIRED)
-    yield "traffic", _rate(traffic, 3 * NANOSECONDS, 7 * NANOSECONDS)
+    for name, amounts in source.flows.items():
+        if len(source.breaks):
+            first, last = source.breaks.time.min(), source.breaks.time.max()
+            yield f"{name} before", _rate(amounts, first - NANOSECONDS, first)
+            yield f"{name} within", _rate(amounts, first, last + _REPAIRED)
+        yield name, _rate(amounts, 3 * NANOSECONDS, 7 * NANOSECONDS)
 
 
-def _rate(traffic: pd.DataFrame, begin: int, end: int) -> float:
-    """Messages a second of all types."""
-    chosen = traffic[(traffic.time >= begin) & (traffic.time < end)]
-    return float(chosen.messages.sum()) * NANOSECONDS / int(end - begin)
+def _rate(amounts: "pd.Series[float]", begin: int, end: int) -> float:
+    """How much of something there is in a second, by when there is how much."""
+    chosen = amounts[(amounts.index >= begin) & (amounts.index < end)]
+    return float(chosen.sum()) * NANOSECONDS / int(end - begin)
 
 
 def _curves(source: _Source) -> dict[str, Curve]:
     found: dict[str, Curve] = {}
     if len(source.traffic):
-        bins = source.traffic.groupby("time").messages.sum()
-        size = min(set(bins.index[1:] - bins.index[:-1]), default=NANOSECONDS)
-        found["traffic"] = _curve(bins * (NANOSECONDS / size))
+        moments = source.flows["traffic"].index
+        size = min(set(moments[1:] - moments[:-1]), default=NANOSECONDS)
+        for name, amounts in source.flows.items():
+            bins = amounts.groupby(amounts.index // size * size).sum()
+            found[name] = _curve(bins * (NANOSECONDS / size))
     if not len(source.breaks):  # nobody asks for the core's deliveries, which may be millions
         return found
     due = _core_deliveries(source)

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from analysis.finished import NANOSECONDS, FinishedRun
-from analysis.pipeline import present
+from analysis.reproduction.captured import captured
 
 POPULAR = "tree"
 UNPOPULAR = ("direct", "batch", "gossip")
@@ -29,7 +29,6 @@ CARRIERS = {
 """Types of messages by what they are for."""
 
 _MILLISECONDS = NANOSECONDS // 1000
-_HEADERS = ["transport_header", "ip_header", "link_header"]
 
 
 def popularity_values(run: FinishedRun) -> Iterator[tuple[str, float]]:
@@ -144,12 +143,11 @@ def _queues(source: _Source) -> Iterator[tuple[str, float]]:
 
 
 def _wire(source: _Source) -> Iterator[tuple[str, float]]:
-    """Bytes on the wire of a run whose captures were analysed: for each message and delivery."""
-    analysis = present(source.run.directory)
-    if analysis is None:
+    """Bytes on the wire of a run that has captures: for each message and delivery."""
+    captures = captured(source.run.directory)
+    if captures is None:
         return
-    messages = analysis.table("messages").query("counted")
-    sizes = messages.length + messages[_HEADERS].sum(axis=1)
+    messages, sizes = captures.messages, captures.sizes()
     by_type = sizes.groupby(messages.name)
     for kind in ("event", "direct-event", "batch", "gossip", "retrieved", "switch"):
         if kind in by_type.groups:
@@ -164,6 +162,6 @@ def _wire(source: _Source) -> Iterator[tuple[str, float]]:
     if reached["unpopular"]:
         control = sizes[messages.name.isin(CARRIERS["control"])].sum()
         yield "control bytes per unpopular delivery", float(control) / reached["unpopular"]
-    breakdown = analysis.metric("byte_breakdown").set_index("category").bytes
-    yield "bytes of handshakes", float(breakdown.get("handshake", 0))
-    yield "bytes of acknowledgments", float(breakdown.get("ack", 0))
+    bytes_of = captures.categories()
+    yield "bytes of handshakes", float(bytes_of.get("handshake", 0))
+    yield "bytes of acknowledgments", float(bytes_of.get("ack", 0))

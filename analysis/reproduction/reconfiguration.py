@@ -5,7 +5,7 @@ words, and so are the tolerances: where the paper says "about", a tenth of the n
 ten percentage points.
 """
 
-from analysis.reproduction.figure import Claim, Family, Figure, Measure, Panel
+from analysis.reproduction.figure import Claim, Figure, Measure, Panel
 from analysis.reproduction.measures import (
     GREATEST,
     HIGHEST,
@@ -18,7 +18,7 @@ from analysis.reproduction.measures import (
     ratio,
     within,
 )
-from analysis.reproduction.rules import UNPUBLISHED, Rule, about, at_least, at_most, exactly
+from analysis.reproduction.rules import Rule, about, at_least, at_most, exactly
 
 BROKERS, PATTERNS = "topology.brokers", "workload.patterns"
 DENSITY, PUBLISHING = "workload.subscribers", "workload.rate"
@@ -56,7 +56,7 @@ _KEYS = {
 }
 
 
-def _each(key: str, text: str, rule: Rule, measures: dict[str, Measure]) -> tuple[Claim, ...]:
+def every(key: str, text: str, rule: Rule, measures: dict[str, Measure]) -> tuple[Claim, ...]:
     """The same statement about several protocols."""
     return tuple(
         Claim(f"{key}-{name.lower()}", f"{name}: {text}", rule, measure)
@@ -142,7 +142,7 @@ FIG14 = Figure(
     " shrinks a little as the system grows, since the patterns stay 200.",
     _costs(BROKERS, "dispatchers"),
     (
-        *_each("best", "greatest % saved at any scale", about(75, 7.5),
+        *every("best", "greatest % saved at any scale", about(75, 7.5),
                {name: _saved(name, brokers=HIGHEST) for name in CONFINED}),
         Claim("gap", "points that ILA and RP save more than TDU and NDU",
               about(20, 7.5), difference(_saved(CONFINED), _saved(DEFERRED))),
@@ -168,11 +168,11 @@ FIG15 = Figure(
     tuple(Panel(p.title, p.y, p.x, p.x_label, p.y_label, only={TREE: "random-tree"})
           for p in _costs(BROKERS, "dispatchers")),
     (
-        *_each("more", "points saved on random trees beyond balanced ones", about(10, 5),
+        *every("more", "points saved on random trees beyond balanced ones", about(10, 5),
                {name: difference(within(TREE, "random-tree", _saved(name)),
                                  within(TREE, "balanced-tree", _saved(name)))
                 for name in CONFINED}),
-        *_each("less", "points saved on random trees beyond balanced ones", about(-10, 5),
+        *every("less", "points saved on random trees beyond balanced ones", about(-10, 5),
                {name: difference(within(TREE, "random-tree", _saved(name)),
                                  within(TREE, "balanced-tree", _saved(name)))
                 for name in DEFERRED}),
@@ -189,7 +189,7 @@ FIG16 = Figure(
     "The more patterns there are, the fewer subscribers each has and the farther STRAWMAN's"
     " messages travel: all protocols save more the more patterns there are.",
     _costs(PATTERNS, "patterns"),
-    _each("grows", "points saved with most patterns beyond those with fewest", at_least(0),
+    every("grows", "points saved with most patterns beyond those with fewest", at_least(0),
           {name: _grows("cost saved", name, PATTERNS) for name in OURS}),
     quick={**QUICK, "sweep": {PATTERNS: [32, 96, 400]}},
 )  # fmt: skip
@@ -201,11 +201,11 @@ FIG17 = Figure(
     " deferred protocols still save 20 % and ILA 40 %.",
     _costs(DENSITY, "share of dispatchers that subscribe"),
     (
-        *_each("all", "% saved where all dispatchers subscribe", about(20, 5),
+        *every("all", "% saved where all dispatchers subscribe", about(20, 5),
                {name: _saved(name, density=1.0) for name in DEFERRED}),
         Claim("all-ila", "ILA: % saved where all dispatchers subscribe",
               about(40, 5), _saved("ILA", density=1.0)),
-        *_each("shrinks", "points saved with most subscribers beyond those with fewest", at_most(0),
+        *every("shrinks", "points saved with most subscribers beyond those with fewest", at_most(0),
                {name: _grows("cost saved", name, DENSITY) for name in OURS}),
     ),
     quick={**QUICK, "sweep": {DENSITY: ["3 %", "20 %", "100 %"]}},
@@ -231,7 +231,7 @@ FIG18 = Figure(
                              number("cost", STRAWMAN, {RATE: LEAST})),
                   difference(number("cost", "ILA", {RATE: 30.0}),
                              number("cost", "ILA", {RATE: LEAST})))),
-        *_each("better", "% saved at the rate where that is least", at_least(0),
+        *every("better", "% saved at the rate where that is least", at_least(0),
                {name: _saved(name, rate=LOWEST) for name in ("TDU", "NDU", "ILA")}),
         Claim("notified", "cost of NDU over that of TDU at the highest rate",
               at_least(1), ratio(number("cost", "NDU", {RATE: GREATEST}),
@@ -253,7 +253,7 @@ _TABLES: dict[str, dict[str, object]] = {
 }
 
 
-def _timers(names: tuple[str, ...], key: str, times: tuple[str, ...]) -> list[dict[str, object]]:
+def timers(names: tuple[str, ...], key: str, times: tuple[str, ...]) -> list[dict[str, object]]:
     """Protocol tables with one of their timers set in turn, after STRAWMAN's."""
     short = key.rpartition(".")[2]
     return [
@@ -273,7 +273,7 @@ FIG19 = Figure(
         Panel("Improvement", "cost saved", T_U, "T_u, s", SAVED, by=_TIMED),
     ),
     (
-        *_each("step", "points saved with T_u just beyond the repair more than just before it",
+        *every("step", "points saved with T_u just beyond the repair more than just before it",
                at_least(5), {name: difference(_saved(name, timer=0.125), _saved(name, timer=0.075))
                              for name in ("TDU", "NDU", "ILA")}),
         Claim("longer", "TDU: cost with the longest timer over that with 0.125 s",
@@ -283,7 +283,7 @@ FIG19 = Figure(
               at_least(1.02), within(FLUSH, False, ratio(number("cost", "ILA", {T_U: 0.3}),
                                                         number("cost", "ILA", {T_U: 0.2})))),
     ),
-    quick={**QUICK, "sweep": {"protocol": _timers(
+    quick={**QUICK, "sweep": {"protocol": timers(
         ("TDU", "NDU", "ILA, no flush"), T_U, ("0.075 s", "0.125 s", "0.2 s", "0.3 s"))}},
 )  # fmt: skip
 
@@ -304,7 +304,7 @@ FIG20 = Figure(
               at_most(1.02), within(FLUSH, False, ratio(number("cost", "ILA", {T_S: GREATEST}),
                                                        number("cost", "ILA", {T_S: 0.15})))),
     ),
-    quick={**QUICK, "sweep": {"protocol": _timers(
+    quick={**QUICK, "sweep": {"protocol": timers(
         ("ILA, no flush",), T_S, ("0.01 s", "0.15 s", "0.4 s"))}},
 )  # fmt: skip
 
@@ -318,9 +318,9 @@ FIG21 = Figure(
     " they do, yet what is lost to them stays limited.",
     _costs(PUBLISHING, _PUBLISHING, "cost with events", log_x=True),
     (
-        *_each("negligible", "misrouted events at 1 event/s, % of the cost", at_most(10),
+        *every("negligible", "misrouted events at 1 event/s, % of the cost", at_most(10),
                {name: number("misrouted percent", name, {PUBLISHING: 1.0}) for name in OURS}),
-        *_each("still", "% saved at the highest publish rate", at_least(0),
+        *every("still", "% saved at the highest publish rate", at_least(0),
                {name: number("cost with events saved", name, {PUBLISHING: GREATEST})
                 for name in OURS}),
     ),
@@ -422,7 +422,7 @@ FIG25 = Figure(
                   difference(number("cost with events", "NDU", {T_U: GREATEST}),
                              number("cost with events", "NDU", {T_U: 0.125})))),
     ),
-    quick={**QUICK, "workload.rate": "5 /s", "sweep": {"protocol": _timers(
+    quick={**QUICK, "workload.rate": "5 /s", "sweep": {"protocol": timers(
         ("TDU", "NDU"), T_U, ("0.075 s", "0.125 s", "0.4 s"))}},
 )  # fmt: skip
 
@@ -498,9 +498,9 @@ FIG27 = _involved(
     "All protocols involve less than half of the dispatchers that STRAWMAN does, ILA and RP 90 %"
     " fewer. The share of all dispatchers falls as the system grows.",
     (
-        *_each("half", "% fewer dispatchers than STRAWMAN, least at any scale", at_least(50),
+        *every("half", "% fewer dispatchers than STRAWMAN, least at any scale", at_least(50),
                {name: number("involved saved", name, {BROKERS: LOWEST}) for name in OURS}),
-        *_each("ninety", "% fewer dispatchers than STRAWMAN", about(90, 5),
+        *every("ninety", "% fewer dispatchers than STRAWMAN", about(90, 5),
                {name: number("involved saved", name) for name in CONFINED}),
         Claim("amortized", "STRAWMAN: points of all dispatchers, largest system minus smallest",
               at_most(0), _grows("involved share", STRAWMAN, BROKERS)),
@@ -512,7 +512,7 @@ FIG28 = _involved(
     "fig28", "the number of patterns", PATTERNS, "patterns",
     "ILA, and RP even more so, involve about the same share of dispatchers whatever the number of"
     " patterns.",
-    _each("independent", "points of all dispatchers between the least and the most", at_most(3),
+    every("independent", "points of all dispatchers between the least and the most", at_most(3),
           {name: _spread(name, PATTERNS) for name in CONFINED}),
     {**QUICK, "sweep": {PATTERNS: [32, 96, 400]}},
 )  # fmt: skip
@@ -521,7 +521,7 @@ FIG29 = _involved(
     "fig29", "the density of subscribers", DENSITY, "share of dispatchers that subscribe",
     "ILA, and RP even more so, involve about the same share of dispatchers whatever the density of"
     " subscribers.",
-    _each("independent", "points of all dispatchers between the least and the most", at_most(3),
+    every("independent", "points of all dispatchers between the least and the most", at_most(3),
           {name: _spread(name, DENSITY) for name in CONFINED}),
     {**QUICK, "sweep": {DENSITY: ["3 %", "20 %", "100 %"]}},
 )  # fmt: skip
@@ -537,92 +537,7 @@ EQ2 = Figure(
     quick=QUICK,
 )  # fmt: skip
 
-# What the paper could not measure
-
-BYTES = Figure(
-    "bytes",
-    "The default scenario in bytes on the wire",
-    "Table II lets FLUSH and RECACK weigh a tenth of an event, SUB and UNSUB as much as an event,"
-    " and ACTIVATE and REC as much as the patterns that they carry. The paper has no bytes.",
-    (
-        Panel("Weights that bytes imply", "", kind="groups", y_label="in units of an event",
-              parts=tuple((f"weight of {kind}", name) for kind, name in (
-                  ("subscribe", "SUB"), ("unsubscribe", "UNSUB"), ("flush", "FLUSH"),
-                  ("activate", "ACTIV."), ("rec", "REC"), ("recack", "RECACK")))),
-        Panel("What is not messages", "", kind="bars", y_label="% of all bytes", parts=tuple(
-            (f"share of {name}", name) for name in ("headers", "acknowledgments", "handshakes"))),
-    ),
-    (
-        Claim("subscribe", "bytes of a SUB on the wire, in units of an event",
-              about(1, 0.2), number("weight of subscribe", STRAWMAN)),
-        Claim("unsubscribe", "bytes of an UNSUB on the wire, in units of an event",
-              about(1, 0.2), number("weight of unsubscribe", STRAWMAN)),
-        Claim("flush", "bytes of a FLUSH on the wire, in units of an event",
-              about(0.1, 0.1), number("weight of flush", "NDU")),
-        Claim("recack", "bytes of a RECACK on the wire, in units of an event",
-              about(0.1, 0.1), number("weight of recack", "RP")),
-        Claim("activate", "bytes of an ACTIVATE over its published weight",
-              about(1, 0.2), ratio(number("weight of activate", "ILA"),
-                                   ratio(number("cost of activate", "ILA"),
-                                         number("messages of activate", "ILA")))),
-        Claim("rec", "bytes of a REC over its published weight",
-              about(1, 0.2), ratio(number("weight of rec", "RP"),
-                                   ratio(number("cost of rec", "RP"),
-                                         number("messages of rec", "RP")))),
-        *_each("saved", "points saved in bytes beyond those saved in normalized cost", about(0, 10),
-               {name: difference(number("wire bytes saved", name), number("cost saved", name))
-                for name in OURS}),
-        Claim("headers", "% of all bytes that are TCP, IP and link headers",
-              UNPUBLISHED, number("share of headers", STRAWMAN)),
-        Claim("acknowledgments", "% of all bytes that are acknowledgments",
-              UNPUBLISHED, number("share of acknowledgments", STRAWMAN)),
-        Claim("handshakes", "% of all bytes that are handshakes",
-              UNPUBLISHED, number("share of handshakes", STRAWMAN)),
-        Claim("lost", "events lost that are published during a new link's handshake",
-              UNPUBLISHED, number("events lost in a new link's handshake", STRAWMAN)),
-    ),
-    quick=QUICK,
-)  # fmt: skip
-
-
-def _conditions(name: str, title: str, key: str, label: str, quick: list[str]) -> Figure:
-    """How protocols do where links are worse than the paper's."""
-    return Figure(
-        name,
-        title,
-        "The paper assumes links of 10 Mbit/s without errors or delay. Its claim that all protocols"
-        " save against STRAWMAN and deliver everything in the end is put to the test.",
-        (
-            Panel("Cost of a reconfiguration", "cost", key, label, COST),
-            Panel("Delivery while links change", "delivered", key, label, "% delivered"),
-        ),
-        (
-            *_each("saved", "% saved where that is least", at_least(0),
-                   {each: number("cost saved", each, {key: LOWEST}) for each in OURS}),
-            *_each("exact", "% of events that come after the last change, where that is least",
-                   exactly(100), {each: number("delivered at last", each, {key: LOWEST})
-                                  for each in (STRAWMAN, *OURS)}),
-            *_each("missed", "seconds after the last break in which events are still missed, where"
-                   " that is longest",
-                   UNPUBLISHED, {each: number("missed for", each, {key: HIGHEST})
-                                 for each in (STRAWMAN, *OURS)}),
-        ),
-        quick={**QUICK, "sweep": {key: quick}},
-    )  # fmt: skip
-
-
-SLOW = _conditions("slow", "Reconfiguration over slow links", "network.rate", "bit/s",
-                   ["64 kbit/s"])  # fmt: skip
-LOSSY = _conditions("lossy", "Reconfiguration over lossy links", "network.loss",
-                    "share of packets lost", ["1 %"])  # fmt: skip
-DELAYS = _conditions("delays", "Reconfiguration over long links", "network.delay", "seconds",
-                     ["50 ms"])  # fmt: skip
-
-FAMILY = Family(
-    "reconfiguration",
-    "Cugola, Frey, Murphy, Picco: Content-Based Routing for Publish-Subscribe on a Dynamic"
-    " Topology",
-    {figure.name: figure for figure in (
-        FIG12, FIG13, FIG14, FIG15, FIG16, FIG17, FIG18, FIG19, FIG20, FIG21, FIG22, FIG23, FIG24,
-        FIG25, FIG26, FIG27, FIG28, FIG29, EQ2, BYTES, SLOW, LOSSY, DELAYS)},
+PUBLISHED = (
+    FIG12, FIG13, FIG14, FIG15, FIG16, FIG17, FIG18, FIG19, FIG20, FIG21, FIG22, FIG23, FIG24,
+    FIG25, FIG26, FIG27, FIG28, FIG29, EQ2,
 )  # fmt: skip

@@ -13,7 +13,6 @@ from analysis.reproduction.figure import Family, Figure
 from analysis.reproduction.judging import Row, judge
 from analysis.reproduction.numbers import Numbers, numbers
 from analysis.reproduction.table import table
-from analysis.several import analyses
 
 _FORMATS = ("svg", "png")
 
@@ -29,19 +28,24 @@ class Result(NamedTuple):
     rows: list[Row]
 
 
-def read_captures(directories: Sequence[Path], master: str) -> None:
-    """Analyse the captures of runs that have any, unless that has been done."""
-    for _, result in analyses(directories, master):
-        if isinstance(result, Exception):
-            raise result
-
-
 def gather(session: SparkSession, directories: Sequence[Path]) -> dict[Path, Numbers]:
-    """The numbers of all runs, each read by a Spark task."""
+    """The numbers of all runs, each read by a Spark task; ValueError tells of one that is bad."""
     context = session.sparkContext
     slices = max(1, min(len(directories), 4 * context.defaultParallelism))
-    found = context.parallelize([str(each.absolute()) for each in directories], slices)
-    return dict(zip(directories, found.map(numbers).collect(), strict=True))
+    places = context.parallelize([str(each.absolute()) for each in directories], slices)
+    found = dict(zip(directories, places.map(_tried).collect(), strict=True))
+    for result in found.values():
+        if isinstance(result, str):
+            raise ValueError(result)
+    return {place: result for place, result in found.items() if isinstance(result, Numbers)}
+
+
+def _tried(directory: str) -> Numbers | str:
+    """The numbers of a run, or what is wrong with it: a task must not raise, Spark would retry."""
+    try:
+        return numbers(directory)
+    except (OSError, ValueError) as error:
+        return str(error)
 
 
 def write(

@@ -42,7 +42,10 @@ LABELS = {
 }
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""
-_COMPARED = ("cost", "cost with events", "involved", "frame bytes", "wire bytes")
+_COMPARED = (
+    *("cost", "cost with events", "involved", "frame bytes"),
+    *("wire bytes", "wire bytes with events", "all wire bytes"),
+)
 _OPTIMIZED = (
     "stored associations",
     "stored predicates",

@@ -1,14 +1,13 @@
 """What a run's captures add to its numbers: bytes on the wire, and events that new links cost."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.finished import NANOSECONDS, FinishedRun
-from analysis.pipeline import present
+from analysis.reproduction.captured import Captured, captured
 
-_HEADERS = ("transport_header", "ip_header", "link_header")
 _SHARES = {
     "headers": ("transport header", "ip header", "link header"),
     "acknowledgments": ("ack",),
@@ -17,45 +16,55 @@ _SHARES = {
 }
 
 
-def wire_numbers(directory: Path, control: tuple[str, ...]) -> Iterator[tuple[str, float]]:
-    """Numbers of a run that has been analysed; none of one that has not."""
-    analysis = present(directory)
-    if analysis is None:
+def wire_numbers(run: FinishedRun, control: tuple[str, ...]) -> Iterator[tuple[str, float]]:
+    """Numbers of a run that has captures; none of one that has not."""
+    found = captured(run.directory)
+    if found is None:
         return
-    run = FinishedRun(directory)
-    messages = analysis.table("messages").query("counted")
-    sizes = on_wire(messages)
-    yield from _weights(messages, sizes)
-    for kind, total in sizes.groupby(messages.name).sum().items():
+    sizes = found.sizes()
+    names = found.messages.name
+    yield from _weights(names, sizes)
+    for kind, total in sizes.groupby(names).sum().items():
         yield f"wire bytes of {kind}", float(total)
-    breakdown = analysis.metric("byte_breakdown")
-    yield "wire bytes in all", float(breakdown.bytes.sum())
-    yield from _shares(breakdown)
+    yield "wire bytes in all", float(found.packets.length.sum())
+    yield from _shares(found)
     changes = run.table("changes").dropna(subset=["reconfiguration"])
     if len(changes):
-        late = messages.name.isin(control) & (messages.first_time >= changes.time.min())
-        count = int((changes.change == "break").sum())
-        yield "wire bytes", float(sizes[late].sum()) / count
-        yield from _new_links(run, changes[changes.change == "create"], messages)
+        yield from _of_changes(run, changes, found, control)
 
 
-def on_wire(messages: pd.DataFrame) -> "pd.Series[int]":
-    """The bytes of messages and of their packets' headers."""
-    return messages.length + messages[list(_HEADERS)].sum(axis=1)
-
-
-def _weights(messages: pd.DataFrame, sizes: "pd.Series[int]") -> Iterator[tuple[str, float]]:
+def _weights(names: "pd.Series[str]", sizes: "pd.Series[int]") -> Iterator[tuple[str, float]]:
     """What a message of each type weighs on the wire, in units of an event."""
-    means = sizes.groupby(messages.name).mean()
+    means = sizes.groupby(names).mean()
     if "event" in means:
+        yield "wire bytes of an event", float(means["event"])
         for kind, size in means.items():
             yield f"weight of {kind}", float(size) / float(means["event"])
 
 
-def _shares(breakdown: pd.DataFrame) -> Iterator[tuple[str, float]]:
-    shares = breakdown.set_index("category").share
+def _shares(found: Captured) -> Iterator[tuple[str, float]]:
+    bytes_of = found.categories()
+    whole = max(int(found.packets.length.sum()), 1)
     for name, parts in _SHARES.items():
-        yield f"share of {name}", 100 * float(shares[list(parts)].sum())
+        yield f"share of {name}", 100 * float(bytes_of.reindex(parts).sum()) / whole
+
+
+def _of_changes(
+    run: FinishedRun, changes: pd.DataFrame, found: Captured, control: tuple[str, ...]
+) -> Iterator[tuple[str, float]]:
+    """What a reconfiguration took, from the first one on: its messages, and all packets."""
+    begin, count = changes.time.min(), int((changes.change == "break").sum())
+    messages = found.messages
+    late = found.sizes()[messages.name.isin(control) & (messages.first_time >= begin)]
+    yield "wire bytes", float(late.sum()) / count
+    by_type = late.groupby(messages.name).sum()
+    for kind in control:
+        own = float(by_type.get(kind, 0))
+        yield f"wire bytes of {kind} each", own / count
+        yield f"wire bytes of {kind} percent", 100 * own / max(int(late.sum()), 1)
+    packets = found.packets
+    yield "all wire bytes", float(packets.length[packets.time >= begin].sum()) / count
+    yield from _new_links(run, changes[changes.change == "create"], found.messages)
 
 
 def _new_links(
@@ -64,14 +73,16 @@ def _new_links(
     """Seconds until the first message of a new link, and lost events that are published then."""
     events = run.table("events")[["origin", "sequence", "time"]]
     lost = run.table("missing").merge(events, on=["origin", "sequence"]).time
+    ends = messages[["source", "target"]].astype("Int64")
+    pairs = [ends.min(axis=1).rename("low"), ends.max(axis=1).rename("high")]
+    sent = {pair: np.sort(times) for pair, times in messages.first_time.groupby(pairs)}
     waits, missed = [], 0
     for link in created.itertuples():
-        ends = {link.a, link.b}
-        on_link = messages.source.isin(ends) & messages.target.isin(ends)
-        first = messages[on_link & (messages.first_time >= link.time)].first_time.min()
-        if pd.notna(first):
-            waits.append((first - link.time) / NANOSECONDS)
-            missed += int(lost.between(link.time, first).sum())
+        times = sent.get((min(link.a, link.b), max(link.a, link.b)), np.array([]))
+        place = np.searchsorted(times, link.time)
+        if place < len(times):
+            waits.append((times[place] - link.time) / NANOSECONDS)
+            missed += int(lost.between(link.time, times[place]).sum())
     if waits:
         yield "seconds of a new link's handshake", float(sum(waits)) / len(waits)
         yield "events lost in a new link's handshake", missed / len(waits)

@@ -6,8 +6,9 @@ Figures that need the same run share it, and a command that was stopped goes on 
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pysim.cli import UsageError
 from pysim.cli.progress import clock
@@ -68,9 +69,7 @@ def _campaign(
     family: "Family", figures: "Sequence[Figure]", options: argparse.Namespace
 ) -> Campaign:
     folder = options.experiments / family.name
-    configs = {figure.name: config.load(folder / f"{figure.name}.toml") for figure in figures}
-    if options.quick:
-        configs = {figure.name: quick(figure, configs[figure.name]) for figure in figures}
+    configs = {figure.name: experiment(figure, folder, options.quick) for figure in figures}
     groups = [group for each in configs.values() for group in repetitions(config.expand(each))]
     total = sum(len(group[: options.first]) for group in groups)
     with counter(options, total, "runs checked") as progress:
@@ -83,10 +82,18 @@ def _campaign(
         )
 
 
-def quick(figure: "Figure", whole: Config) -> Config:
-    """The experiment for a quick look: of its sweep, the lists that the figure names are others."""
-    sweep = {**whole.experiment.sweep, **figure.quick.get("sweep", {})}
-    return whole.set({**figure.quick, "sweep": sweep})
+def experiment(figure: "Figure", folder: Path, quick: bool = False) -> Config:
+    """A figure's experiment, at its size or for a quick look."""
+    whole = _changed(config.load(folder / f"{figure.file or figure.name}.toml"), figure.settings)
+    return _changed(whole, figure.quick) if quick else whole
+
+
+def _changed(whole: Config, settings: Mapping[str, Any]) -> Config:
+    """An experiment with other settings: of its sweep, only the lists that these name."""
+    if not settings:
+        return whole
+    sweep = {**whole.experiment.sweep, **settings.get("sweep", {})}
+    return whole.set({**settings, "sweep": sweep})
 
 
 def _results(
@@ -99,9 +106,7 @@ def _results(
     from analysis.session import open_session
 
     complete = {run.name: run.directory for run in campaign.of("complete")}
-    captured = [run.directory for run in campaign.of("complete") if run.captured]
-    with open_session(options.master, "pysim reproduce", captures=bool(captured)) as session:
-        results.read_captures(captured, options.master)
+    with open_session(options.master, "pysim reproduce", captures=False) as session:
         known = results.gather(session, list(complete.values()))
     for figure in figures:
         members = [complete[name] for name in campaign.members[figure.name] if name in complete]

@@ -10,8 +10,8 @@ from analysis.reproduction import FAMILIES
 from analysis.reproduction.covering_sizes import COSTS
 from analysis.reproduction.figure import Family, Figure
 from analysis.reproduction.judging import _reasons
-from pysim.cli.reproduce import quick
-from pysim.experiments.config import Config, Point, expand, load
+from pysim.cli import reproduce
+from pysim.experiments.config import Config, Point, expand
 from pysim.experiments.plan import prepare
 from pysim.experiments.sweep import Campaign
 
@@ -24,8 +24,8 @@ FIGURES = [
 ]
 
 
-def experiment(family: Family, figure: Figure) -> Config:
-    return load(EXPERIMENTS / family.name / f"{figure.name}.toml")
+def experiment(family: Family, figure: Figure, quick: bool = False) -> Config:
+    return reproduce.experiment(figure, EXPERIMENTS / family.name, quick)
 
 
 def work(points: Sequence[Point]) -> float:
@@ -38,7 +38,7 @@ def work(points: Sequence[Point]) -> float:
 @pytest.mark.parametrize(("family", "figure"), FIGURES)
 def test_every_point_of_every_figure_can_run(family: Family, figure: Figure) -> None:
     config = experiment(family, figure)
-    assert config.experiment.name == figure.name
+    assert config.experiment.name == (figure.file or figure.name)
     for point in expand(config.set({"repeat": 1})):
         prepare(point.config)
 
@@ -46,7 +46,7 @@ def test_every_point_of_every_figure_can_run(family: Family, figure: Figure) -> 
 @pytest.mark.parametrize(("family", "figure"), FIGURES)
 def test_a_quick_look_is_smaller_and_can_run(family: Family, figure: Figure) -> None:
     whole = experiment(family, figure)
-    points = expand(quick(figure, whole))
+    points = expand(experiment(family, figure, quick=True))
     assert len(points) <= len(expand(whole))
     assert work(points) < work(expand(whole)) / 2
     for point in points[:: whole.experiment.repeat]:
@@ -54,10 +54,23 @@ def test_a_quick_look_is_smaller_and_can_run(family: Family, figure: Figure) -> 
 
 
 def test_the_paper_on_reconfiguration_is_complete() -> None:
-    names = list(FAMILIES["reconfiguration"].figures)
-    assert names[:18] == [f"fig{number}" for number in range(12, 30)]
+    figures = FAMILIES["reconfiguration"].figures
+    assert list(figures)[:18] == [f"fig{number}" for number in range(12, 30)]
     files = {path.stem for path in (EXPERIMENTS / "reconfiguration").glob("*.toml")}
-    assert files == set(names)
+    assert files == {name for name, figure in figures.items() if not figure.file}
+
+
+def test_what_the_paper_on_reconfiguration_says_of_traffic_is_asked_of_bytes_too() -> None:
+    family = FAMILIES["reconfiguration"]
+    of_traffic = {f"fig{number}" for number in (*range(14, 22), *range(23, 27))}
+    others = {name for name, figure in family.figures.items() if figure.file}
+    assert others == {"fig13-bytes", *(f"{name}-bytes" for name in of_traffic)}
+    for name in of_traffic:
+        published, twin = family.figures[name], family.figures[f"{name}-bytes"]
+        assert [claim.key for claim in twin.claims] == [claim.key for claim in published.claims]
+        whole = experiment(family, twin).experiment
+        assert whole.network.capture == "one"
+        assert whole.repeat == (5 if name == "fig25" else 10)
 
 
 def test_runs_of_the_reconfiguration_paper_are_its_default_ones() -> None:
@@ -157,9 +170,9 @@ def test_figures_on_covering_share_runs(
     part: str, whole: str, shared: int, size: str, tmp_path: Path
 ) -> None:
     family = FAMILIES["covering"]
-    configs = {name: experiment(family, family.figures[name]) for name in (part, whole)}
-    if size == "quick":
-        configs = {name: quick(family.figures[name], each) for name, each in configs.items()}
+    configs = {
+        name: experiment(family, family.figures[name], size == "quick") for name in (part, whole)
+    }
     campaign = Campaign("covering", configs, tmp_path)
     assert len(set(campaign.members[part]) & set(campaign.members[whole])) == shared
 
@@ -227,9 +240,7 @@ def test_runs_of_the_popularity_paper_have_its_size() -> None:
 def popularity_campaign(names: Sequence[str], size: str, folder: Path) -> Campaign:
     """What some figures need, on the first tree and with the first workload."""
     family = FAMILIES["popsub"]
-    configs = {name: experiment(family, family.figures[name]) for name in names}
-    if size == "quick":
-        configs = {name: quick(family.figures[name], each) for name, each in configs.items()}
+    configs = {name: experiment(family, family.figures[name], size == "quick") for name in names}
     configs = {
         name: each.set({"repeat": 1}).set({"sweep": {**each.experiment.sweep, **ONE_TREE}})
         for name, each in configs.items()

@@ -1,7 +1,5 @@
 """Bytes on the wire by what they are for, from a few messages and packets written down here."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 
@@ -9,23 +7,22 @@ from analysis.finished import NANOSECONDS, FinishedRun
 from analysis.reproduction import addressed_wire
 from analysis.reproduction.addressed import KINDS
 from analysis.reproduction.addressed_wire import addressed_wire_values
+from analysis.reproduction.captured import Captured
 from tests.analysis.reproduction.test_destinations import made
 
 HEADERS = {"transport_header": 32, "ip_header": 20, "link_header": 2}
 MESSAGES = [
-    ("addressed-subscribe", 100, True),
-    ("addressed-event", 150, True),
-    ("addressed-event", 150, True),
-    ("addressed-event", 150, False),  # seen at its other end
-    ("heartbeat", 19, True),
+    ("addressed-subscribe", 100),
+    ("addressed-event", 150),
+    ("addressed-event", 150),
+    ("heartbeat", 19),
 ]
 PACKETS = [  # events are published from 4 s to 8 s of nine
-    (1.0, 500, True),
-    (5.0, 400, True),
-    (8.5, 70, True),
-    (8.99, 70, False),
+    (1.0, 500, "data"),
+    (5.0, 400, "data"),
+    (6.0, 540, "ack"),
+    (8.5, 70, "data"),
 ]
-BREAKDOWN = [("ack", 540), ("body", 300)]
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +36,11 @@ def test_a_run_without_captures_tells_nothing(run: FinishedRun) -> None:
 
 @pytest.fixture
 def found(run: FinishedRun, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    messages = pd.DataFrame(MESSAGES, columns=["name", "length", "counted"]).assign(**HEADERS)
-    packets = pd.DataFrame(PACKETS, columns=["time", "length", "counted"])
+    messages = pd.DataFrame(MESSAGES, columns=["name", "length"]).assign(**HEADERS)
+    packets = pd.DataFrame(PACKETS, columns=["time", "length", "role"])
+    packets = packets.assign(**HEADERS, repeated=0)
     packets["time"] = (packets.time * NANOSECONDS).astype("int64")
-    breakdown = pd.DataFrame(BREAKDOWN, columns=["category", "bytes"])
-    analysis = SimpleNamespace(
-        table={"messages": messages, "packets": packets}.__getitem__,
-        metric={"byte_breakdown": breakdown}.__getitem__,
-    )
-    monkeypatch.setattr(addressed_wire, "present", lambda directory: analysis)
+    monkeypatch.setattr(addressed_wire, "captured", lambda directory: Captured(messages, packets))
     window = (4 * NANOSECONDS, round(7.5 * NANOSECONDS))
     return dict(addressed_wire_values(run, KINDS, window))
 

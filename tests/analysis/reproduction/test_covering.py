@@ -14,7 +14,7 @@ from analysis.reproduction.judging import judge
 from analysis.reproduction.numbers import Numbers, _leaves
 from analysis.reproduction.table import table
 from analysis.reproduction.withdrawn import covering_curves, covering_values
-from pysim.cli.reproduce import quick
+from pysim.cli.reproduce import experiment
 from pysim.experiments.config import Config, expand, load, plain
 from pysim.units import Duration
 from tests.analysis.reproduction.test_withdrawn import BROKERS, made, steps
@@ -72,7 +72,7 @@ def test_every_statement_is_measured_at_full_size(figure: Figure, columns: set[s
 def test_every_chart_has_something_to_show_in_a_quick_look(
     figure: Figure, columns: set[str]
 ) -> None:
-    config = quick(figure, load(EXPERIMENTS / f"{figure.name}.toml"))
+    config = experiment(figure, EXPERIMENTS, quick=True)
     drawing = draw(figure, table(imagined(config, columns)))
     assert drawing is not None
     assert len(drawing.figure.axes) == len(figure.panels)

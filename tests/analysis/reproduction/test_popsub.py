@@ -15,7 +15,7 @@ from analysis.reproduction.numbers import Numbers, _leaves, numbers
 from analysis.reproduction.popsub_sizes import fewer, more
 from analysis.reproduction.popular import popularity_values
 from analysis.reproduction.table import table
-from pysim.cli.reproduce import quick
+from pysim.cli.reproduce import experiment
 from pysim.experiments.config import Config, expand, load, plain
 from tests.analysis.runs import make_run
 
@@ -99,7 +99,7 @@ def test_every_statement_is_measured_at_full_size(figure: Figure, columns: set[s
 def test_every_chart_has_something_to_show_in_a_quick_look(
     figure: Figure, columns: set[str]
 ) -> None:
-    config = quick(figure, load(EXPERIMENTS / f"{figure.name}.toml"))
+    config = experiment(figure, EXPERIMENTS, quick=True)
     drawing = draw(figure, table(imagined(config, columns)))
     assert drawing is not None
     assert len(drawing.figure.axes) == len(figure.panels)
