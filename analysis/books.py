@@ -20,6 +20,7 @@ This module knows tables and counts, nothing of how captures are read.
 """
 
 import functools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -215,7 +216,7 @@ class _Ledger:
         taken |= {(flow.target, "received", flow.type) for flow in self._counters}
         for broker, side, name in sorted({*self._agents, *taken}):
             agent = self._agents.get((broker, side, name), Count())
-            counted = self._of_broker(broker, side, name)
+            counted = self._counted[broker, side, name]
             if agent != counted:
                 captures = self._captured_by_broker(broker, side, name)
                 yield (
@@ -260,7 +261,7 @@ class _Ledger:
         broker = flow.source if side == "sent" else flow.target
         way = "leaving" if side == "sent" else "arriving"
         agent = self._agents.get((broker, side, flow.type), Count())
-        whole = self._of_broker(broker, side, flow.type)
+        whole = self._counted[broker, side, flow.type]
         return (
             f"{flow}: {_named(seen)} {'show' if len(seen.captures) > 1 else 'shows'} "
             f"{seen.total} {way}, the network's counters have {counted} {side} ({_reasons(row)}); "
@@ -332,24 +333,37 @@ class _Ledger:
     def _captured(self, flow: Flow, view: str) -> Seen | None:
         if not self._is_visible(flow, view):
             return None
-        return self._seen.get((view, flow), Seen(Count(), 0, self._captures_of(flow, view)))
+        seen = self._seen.get((view, flow))
+        return Seen(Count(), 0, self._captures_of(flow, view)) if seen is None else seen
 
     def _captures_of(self, flow: Flow, view: str) -> tuple[str, ...]:
         """Where a flow would have been seen."""
         here, there = (flow.source, flow.target) if view == "sent" else (flow.target, flow.source)
         prefix = f"b{here}-b{there}" if flow.channel == "link" else f"b{here}"
-        stems = [path.stem for path in self._run.captures()]
-        found = [stem for stem in stems if stem.split(".")[0] == prefix]
-        return tuple(found or [s for s in stems if s.split("-")[0] == f"b{here}"] or ["no capture"])
+        by_line, by_node = self._captures
+        return tuple(by_line[prefix] or by_node[f"b{here}"] or ["no capture"])
 
-    def _of_broker(self, broker: int, side: str, name: str) -> Count:
-        total = Count()
+    @functools.cached_property
+    def _captures(self) -> tuple[defaultdict[str, list[str]], defaultdict[str, list[str]]]:
+        """The names of captures, by the line that they are of and by its node."""
+        by_line: defaultdict[str, list[str]] = defaultdict(list)
+        by_node: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self._run.captures():
+            by_line[path.stem.split(".")[0]].append(path.stem)
+            by_node[path.stem.split("-")[0]].append(path.stem)
+        return by_line, by_node
+
+    @functools.cached_property
+    def _counted(self) -> defaultdict[tuple[int, str, str], Count]:
+        """What the network's counters have of each broker, side and type."""
+        found: defaultdict[tuple[int, str, str], Count] = defaultdict(Count)
         for flow, row in self._counters.items():
-            if flow.type == name and broker == (flow.source if side == "sent" else flow.target):
-                total += (row[side], row[f"{side}_bytes"])
-                if side == "received":
-                    total += (-row["unserved"], -row["unserved_bytes"])
-        return total
+            found[flow.source, "sent", flow.type] += (row["sent"], row["sent_bytes"])
+            found[flow.target, "received", flow.type] += (
+                row["received"] - row["unserved"],
+                row["received_bytes"] - row["unserved_bytes"],
+            )
+        return found
 
     def _captured_by_broker(self, broker: int, side: str, name: str) -> Count:
         total = Count()

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from analysis.books import Books, BooksError
+from analysis.books import Books, BooksError, keep
 from analysis.finished import FinishedRun, sha256
 from analysis.pipeline import analyze, balance
 from tests.analysis.runs import FLOOD, LARGE, LATENCIES, ROUTERS, make_run, rewrite_manifest
@@ -262,3 +262,18 @@ def test_changed_books_of_an_agent_are_noticed_without_captures(tmp_path: Path) 
 def test_books_survive_a_file(line: Path) -> None:
     books = balance(line)
     assert Books.from_dict(books.as_dict()) == books
+
+
+def test_captures_are_not_listed_anew_for_every_flow(
+    line: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run with a thousand links has a thousand captures and ten times as many flows."""
+    listed, captures = [], FinishedRun.captures
+
+    def counted(run: FinishedRun) -> list[Path]:
+        listed.append(run)
+        return captures(run)
+
+    monkeypatch.setattr(FinishedRun, "captures", counted)
+    assert keep(FinishedRun(line)).problems  # nothing was read, so every flow is missed
+    assert len(listed) <= 3
