@@ -1,13 +1,101 @@
-"""Lines of published figures can be told apart, also those of one protocol in two forms."""
+"""Every figure that is reproduced can be read: titles and numbers have room, lines are there."""
 
+import math
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TypeGuard
 
 import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 
-from analysis.reproduction.drawing import draw
+from analysis.figures import style
+from analysis.reproduction import FAMILIES
+from analysis.reproduction.drawing import apart, draw
 from analysis.reproduction.figure import Figure, Panel
+from analysis.reproduction.measures import GREATEST, LEAST
+from analysis.reproduction.table import SAVED
+from tests.analysis.figures.legible import assert_legible
+
+PLAIN = ("lines", "time", "bars", "groups")
+PROTOCOLS: Mapping[str, tuple[str, ...]] = {
+    "reconfiguration": ("STRAWMAN", "TDU", "NDU", "ILA", "RP"),
+    "covering": ("active", "lazy", "packing", "incremental"),
+    "destinations": ("FBR", "D-DBR", "MERC"),
+    "popsub": ("tree", "direct", "batching", "gossip"),
+}
+FIGURES = [
+    pytest.param(family, figure, id=f"{family}/{figure.name}")
+    for family in PROTOCOLS
+    for figure in FAMILIES[family].figures.values()
+    if figure.panels and all(panel.kind in PLAIN for panel in figure.panels)
+]
+
+
+def rows_for(figure: Figure, protocols: tuple[str, ...]) -> pd.DataFrame:
+    """Large numbers, of which there are many, for all that the figure's charts show."""
+    return pd.DataFrame(
+        {"protocol": protocol, "seed": 1, **columns}
+        for protocol in protocols
+        for columns in points_of(figure)
+    )
+
+
+def points_of(figure: Figure) -> Iterator[dict[str, object]]:
+    axes = {panel.x for panel in figure.panels if panel.kind == "lines" and panel.x}
+    fixed = [key for panel in figure.panels for key in panel.only if key not in axes]
+    for number in range(10):
+        place = 500.0 * 2**number
+        yield {
+            **{key: wanted(figure, key) for key in fixed},
+            **dict.fromkeys(axes, place),
+            **{name: 1e4 * (number + 1) for panel in figure.panels for name in values_of(panel)},
+        } | {
+            f"curve of {panel.y}": {0.0: 1.0, 30.0: 2e5, 3600.0: 1e4}
+            for panel in figure.panels
+            if panel.kind == "time"
+        }
+
+
+def values_of(panel: Panel) -> Iterator[str]:
+    if panel.y:
+        yield panel.y
+    if panel.y.endswith(SAVED):
+        own = panel.y.removesuffix(SAVED)
+        yield from (own, f"{own} of STRAWMAN")
+    yield from (column for column, _ in panel.parts)
+
+
+def wanted(figure: Figure, key: str) -> object:
+    """A value that the first chart with such a condition shows."""
+    value = next(panel.only[key] for panel in figure.panels if key in panel.only)
+    return 1.0 if value in (LEAST, GREATEST) else value
+
+
+@pytest.mark.parametrize(("family", "figure"), FIGURES)
+def test_titles_and_numbers_of_every_figure_can_be_read(family: str, figure: Figure) -> None:
+    drawing = draw(figure, rows_for(figure, PROTOCOLS[family]))
+    assert drawing is not None
+    with style.in_style():
+        drawing.figure.canvas.draw()
+    assert_legible(drawing)
+
+
+@given(
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=30, unique=True).map(sorted),
+    st.integers(10, 90),
+)
+def test_numbers_that_are_kept_leave_room_for_each_other(places: list[int], digits: int) -> None:
+    kept = apart(places, digits)
+    assert kept[0] == places[0]
+    length = math.log(places[-1] / places[0])
+    for one, other in pairwise(kept):
+        width = (len(f"{one:,g}") + len(f"{other:,g}")) / 2
+        assert math.log(other / one) / length * digits > width
+
 
 _TIMER, _FLUSH = "protocol.unsubscribe_after", "protocol.flush"
 
