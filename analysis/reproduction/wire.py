@@ -23,18 +23,22 @@ def wire_numbers(run: FinishedRun, control: tuple[str, ...]) -> Iterator[tuple[s
         return
     sizes = found.sizes()
     names = found.messages.name
-    yield from _weights(names, sizes)
+    changes = run.table("changes").dropna(subset=["reconfiguration"])
+    late = found.messages.first_time >= (changes.time.min() if len(changes) else 0)
+    yield from _weights(names[late], sizes[late])
     for kind, total in sizes.groupby(names).sum().items():
         yield f"wire bytes of {kind}", float(total)
     yield "wire bytes in all", float(found.packets.length.sum())
     yield from _shares(found)
-    changes = run.table("changes").dropna(subset=["reconfiguration"])
     if len(changes):
         yield from _of_changes(run, changes, found, control)
 
 
 def _weights(names: "pd.Series[str]", sizes: "pd.Series[int]") -> Iterator[tuple[str, float]]:
-    """What a message of each type weighs on the wire, in units of an event."""
+    """What a message of each type weighs on the wire, in units of an event.
+
+    From the first reconfiguration on, as costs count: at the start subscriptions come one by one.
+    """
     means = sizes.groupby(names).mean()
     if "event" in means:
         yield "wire bytes of an event", float(means["event"])

@@ -80,6 +80,17 @@ def _seconds(curve: dict[float, float]) -> float:
     return len(curve) * min(b - a for a, b in itertools.pairwise(places))
 
 
+def test_weights_are_those_of_messages_from_the_first_break_on(tmp_path: Path) -> None:
+    """At the start the subscription of broker 3 goes alone; afterwards two may share a packet."""
+    run = made(tmp_path, "subscription-forwarding")
+    found, values = read(run), numbers(run).values
+    late = found.messages.first_time >= 3 * NANOSECONDS
+    means = found.sizes()[late].groupby(found.messages.name[late]).mean()
+    assert set(means.index) == {"subscribe", "unsubscribe", "event"}
+    for kind, size in means.items():
+        assert values[f"weight of {kind}"] == size / means["event"]
+
+
 def test_misrouted_events_are_bytes_of_overhead(tmp_path: Path) -> None:
     """While broker 3 is cut off, two events go from 0 to 1 and on to 2 for nobody."""
     values = numbers(made(tmp_path)).values
