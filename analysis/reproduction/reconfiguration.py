@@ -97,8 +97,7 @@ FIG12 = Figure(
               at_least(0), difference(number("delivered", "TDU", {RATE: 3.0}),
                                       number("delivered", "TDU", {RATE: 30.0}))),
     ),
-    quick={**QUICK, "workload.rate": "5 /s", "sweep": {
-        "protocol.name": ["timed-deferred-unsubscription", "informed-link-activation"]}},
+    quick={**QUICK, "workload.rate": "5 /s"},
 )  # fmt: skip
 
 FIG13 = Figure(

@@ -10,13 +10,13 @@ from analysis.reproduction import FAMILIES
 from analysis.reproduction.covering_sizes import COSTS, dearer, share
 from analysis.reproduction.drawing import draw
 from analysis.reproduction.figure import Figure
-from analysis.reproduction.judging import judge
-from analysis.reproduction.numbers import Numbers, _leaves
+from analysis.reproduction.numbers import Numbers
 from analysis.reproduction.table import table
 from analysis.reproduction.withdrawn import covering_curves, covering_values
 from pysim.cli.reproduce import experiment
-from pysim.experiments.config import Config, expand, load, plain
+from pysim.experiments.config import Config, load
 from pysim.units import Duration
+from tests.analysis.reproduction.imagined import imagined, unmeasured
 from tests.analysis.reproduction.test_withdrawn import BROKERS, made, steps
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments" / "covering"
@@ -46,26 +46,17 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return set(dict(covering_values(run))) | at_tiers | set(ON_THE_WIRE)
 
 
-def imagined(config: Config, columns: set[str]) -> list[Numbers]:
-    """What all runs of an experiment might have given; no two the same."""
-    return [
-        Numbers(
-            dict(_leaves(plain(point.config.experiment))),
-            1,
-            {name: 10.0 * number + place for place, name in enumerate(sorted(columns), start=1)},
-            {name: {-6.0: 1.0, 0.0: 0.0, 5.0: 20.0 * number, 60.0: 1.0}
-             for name in ("delay", "queue", "queue anywhere", "entries", "core entries")},
-        )
-        for number, point in enumerate(expand(config), start=1)
-    ]  # fmt: skip
+def made_up(config: Config, columns: set[str]) -> list[Numbers]:
+    return imagined(config, columns, curves=lambda number: {
+        name: {-6.0: 1.0, 0.0: 0.0, 5.0: 20.0 * number, 60.0: 1.0}
+        for name in ("delay", "queue", "queue anywhere", "entries", "core entries")
+    })  # fmt: skip
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
 def test_every_statement_is_measured_at_full_size(figure: Figure, columns: set[str]) -> None:
-    rows = table(imagined(load(EXPERIMENTS / f"{figure.name}.toml"), columns))
-    unmeasured = [row.claim for row in judge("covering", figure, rows)
-                  if row.verdict == "not measured"]  # fmt: skip
-    assert unmeasured == []
+    config = experiment(figure, EXPERIMENTS)
+    assert unmeasured("covering", figure, made_up(config, columns)) == []
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
@@ -73,7 +64,7 @@ def test_every_chart_has_something_to_show_in_a_quick_look(
     figure: Figure, columns: set[str]
 ) -> None:
     config = experiment(figure, EXPERIMENTS, quick=True)
-    drawing = draw(figure, table(imagined(config, columns)))
+    drawing = draw(figure, table(made_up(config, columns)))
     assert drawing is not None
     assert len(drawing.figure.axes) == len(figure.panels)
     assert all(axes.has_data() for axes in drawing.figure.axes)
@@ -81,7 +72,7 @@ def test_every_chart_has_something_to_show_in_a_quick_look(
 
 def test_a_chart_over_time_shows_its_protocols_from_where_it_begins(columns: set[str]) -> None:
     figure = FIGURES["fig9"]
-    rows = table(imagined(load(EXPERIMENTS / "fig9.toml"), columns))
+    rows = table(made_up(load(EXPERIMENTS / "fig9.toml"), columns))
     drawing = draw(figure, rows)
     assert drawing is not None
     lines = drawing.figure.axes[0].lines
@@ -92,7 +83,7 @@ def test_a_chart_over_time_shows_its_protocols_from_where_it_begins(columns: set
 
 def test_a_chart_of_the_greatest_value_has_its_runs_alone(columns: set[str]) -> None:
     figure = FIGURES["fig11"]
-    rows = table(imagined(load(EXPERIMENTS / "fig11.toml"), columns))
+    rows = table(made_up(load(EXPERIMENTS / "fig11.toml"), columns))
     drawing = draw(figure, rows)
     assert drawing is not None
     of_degree = rows[rows["workload.degree"] == 2100]["curve of queue"]
@@ -101,7 +92,7 @@ def test_a_chart_of_the_greatest_value_has_its_runs_alone(columns: set[str]) -> 
 
 
 def test_a_share_is_in_percent_of_the_other_protocol(columns: set[str]) -> None:
-    rows = table(imagined(load(EXPERIMENTS / "fig9.toml"), columns))
+    rows = table(made_up(load(EXPERIMENTS / "fig9.toml"), columns))
     queue = dict(zip(rows.protocol, rows.queue, strict=True))
     found = share("queue", "lazy", "active")(rows)
     assert list(found) == [pytest.approx(100 * queue["lazy"] / queue["active"])]

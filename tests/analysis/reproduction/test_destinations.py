@@ -10,11 +10,11 @@ from analysis.reproduction import FAMILIES
 from analysis.reproduction.addressed import EVENTS, KINDS, addressed_curves, addressed_values
 from analysis.reproduction.drawing import draw
 from analysis.reproduction.figure import Figure
-from analysis.reproduction.judging import judge
-from analysis.reproduction.numbers import Numbers, _leaves, numbers
+from analysis.reproduction.numbers import Numbers, numbers
 from analysis.reproduction.table import table
 from pysim.cli.reproduce import experiment
-from pysim.experiments.config import Config, expand, load, plain
+from pysim.experiments.config import Config
+from tests.analysis.reproduction.imagined import imagined, unmeasured
 from tests.analysis.runs import make_run
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments" / "destinations"
@@ -73,33 +73,17 @@ def columns(runs: dict[str, FinishedRun]) -> set[str]:
     return found | ON_THE_WIRE
 
 
-def imagined(config: Config, columns: set[str]) -> list[Numbers]:
-    """What all runs of an experiment might have given; no two the same."""
-    return [
-        Numbers(
-            dict(_leaves(plain(point.config.experiment))),
-            1,
-            {
-                **{name: 10.0 * number + place for place, name in enumerate(sorted(columns))},
-                "undelivered": 0.5,
-            },
-            {
-                name: {0.0: 1.0, 5.0: 20.0 * number, 60.0: 1.0}
-                for name in ("hops", "lists of length", "lists up to length")
-            },
-        )
-        for number, point in enumerate(expand(config), start=1)
-    ]
+def made_up(config: Config, columns: set[str]) -> list[Numbers]:
+    return imagined(config, columns, {"undelivered": 0.5}, lambda number: {
+        name: {0.0: 1.0, 5.0: 20.0 * number, 60.0: 1.0}
+        for name in ("hops", "lists of length", "lists up to length")
+    })  # fmt: skip
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
 def test_every_statement_is_measured_at_full_size(figure: Figure, columns: set[str]) -> None:
-    config = load(EXPERIMENTS / f"{figure.name}.toml").set({"repeat": 1})
-    rows = table(imagined(config, columns))
-    unmeasured = [
-        row.claim for row in judge("destinations", figure, rows) if row.verdict == "not measured"
-    ]
-    assert unmeasured == []
+    config = experiment(figure, EXPERIMENTS).set({"repeat": 1})
+    assert unmeasured("destinations", figure, made_up(config, columns)) == []
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
@@ -107,7 +91,7 @@ def test_every_chart_has_something_to_show_in_a_quick_look(
     figure: Figure, columns: set[str]
 ) -> None:
     config = experiment(figure, EXPERIMENTS, quick=True)
-    drawing = draw(figure, table(imagined(config, columns)))
+    drawing = draw(figure, table(made_up(config, columns)))
     assert drawing is not None
     assert len(drawing.figure.axes) == len(figure.panels)
     assert all(axes.has_data() for axes in drawing.figure.axes)

@@ -10,13 +10,12 @@ from analysis.finished import FinishedRun
 from analysis.reproduction import FAMILIES
 from analysis.reproduction.drawing import draw
 from analysis.reproduction.figure import Figure
-from analysis.reproduction.judging import judge
-from analysis.reproduction.numbers import Numbers, _leaves, numbers
+from analysis.reproduction.numbers import numbers
 from analysis.reproduction.popsub_sizes import fewer, more
 from analysis.reproduction.popular import popularity_values
 from analysis.reproduction.table import table
 from pysim.cli.reproduce import experiment
-from pysim.experiments.config import Config, expand, load, plain
+from tests.analysis.reproduction.imagined import imagined, unmeasured
 from tests.analysis.runs import make_run
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments" / "popsub"
@@ -72,27 +71,10 @@ def columns(runs: dict[str, FinishedRun]) -> set[str]:
     return found | set(ON_THE_WIRE)
 
 
-def imagined(config: Config, columns: set[str]) -> list[Numbers]:
-    """What all runs of an experiment might have given; no two the same."""
-    return [
-        Numbers(
-            dict(_leaves(plain(point.config.experiment))),
-            1,
-            {name: 10.0 * number + place for place, name in enumerate(sorted(columns), start=1)},
-            {},
-        )
-        for number, point in enumerate(expand(config), start=1)
-    ]
-
-
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
 def test_every_statement_is_measured_at_full_size(figure: Figure, columns: set[str]) -> None:
-    config = load(EXPERIMENTS / f"{figure.name}.toml").set({"repeat": 1})
-    rows = table(imagined(config, columns))
-    unmeasured = [
-        row.claim for row in judge("popsub", figure, rows) if row.verdict == "not measured"
-    ]
-    assert unmeasured == []
+    config = experiment(figure, EXPERIMENTS).set({"repeat": 1})
+    assert unmeasured("popsub", figure, imagined(config, columns)) == []
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
