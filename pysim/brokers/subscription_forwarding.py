@@ -106,7 +106,10 @@ class SubscriptionForwarding(Broker):
         if len(matching) == 1:  # needs no union
             receivers = matching.pop().receivers
         else:
-            receivers = sorted(set().union(*[entry.subscribers for entry in matching]))
+            found: set[BrokerId] = set()
+            for entry in matching:
+                found |= entry.subscribers
+            receivers = sorted(found)
         own = self.world.id
         for receiver in receivers:
             if receiver == own:

@@ -270,7 +270,8 @@ class MisroutedEvents(Observer):
         super().__init__()
         self._misrouted: Counter[BrokerId] = Counter()
         self._interest: dict[tuple[BrokerId, int], int] = {}
-        self._behind: dict[tuple[BrokerId, BrokerId], int] = {}
+        self._behind: dict[BrokerId, dict[BrokerId, int]] = {}
+        """By broker and neighbor; who watches a broker's messages holds that broker's."""
         self._overlay = nx.Graph()
 
     def watch(self, simulation: Simulation) -> None:
@@ -281,7 +282,8 @@ class MisroutedEvents(Observer):
 
     def overlay_changed(self) -> None:
         """Forget what lay behind links."""
-        self._behind.clear()
+        for links in self._behind.values():
+            links.clear()
 
     def conclude(self, time: int) -> None:
         """Note the counts among the run's records."""
@@ -302,26 +304,21 @@ class MisroutedEvents(Observer):
 
     def _watched(self, world: World) -> Send:
         send, broker = world.send, world.id
+        behind, interested = self._behind.setdefault(broker, {}), self._interest
 
         def watched(neighbor: BrokerId, item: Message | Envelope) -> None:
             if isinstance(item, Envelope) and item.type in _EVENTS:
-                behind = self._behind.get((broker, neighbor))
-                if behind is None:
-                    behind = self._beyond(broker, neighbor)
-                interest = self._interest.get((item.origin, item.sequence))
+                beyond = behind.get(neighbor)
+                if beyond is None:  # nobody, if there is no such link
+                    beyond = behind[neighbor] = _bits(_reached(self._overlay, broker, neighbor))
+                interest = interested.get((item.origin, item.sequence))
                 if interest is None:
                     interest = self._interested_in(item)
-                if not interest & behind:
+                if not interest & beyond:
                     self._misrouted[neighbor] += 1
             send(neighbor, item)
 
         return watched
-
-    def _beyond(self, broker: BrokerId, neighbor: BrokerId) -> int:
-        """The brokers behind a link, a bit for each; none if there is no such link."""
-        found = _bits(_reached(self._overlay, broker, neighbor))
-        self._behind[broker, neighbor] = found
-        return found
 
     def _interested_in(self, event: Envelope) -> int:
         message = event.message
