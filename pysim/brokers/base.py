@@ -112,6 +112,14 @@ class Broker:
         """How many entries an event is matched against, for cost models that go by it."""
         return len(self.routing_table()) or len(self.clients.filters())
 
+    def under_way(self) -> int:
+        """Replacements of links whose repair began here, less those whose repair ended here.
+
+        Over all brokers that is how many are being carried out. A protocol that promises
+        `links_in_turn` tells it, so that a run in which two of them overlap can say so.
+        """
+        return 0
+
     def take_work(self) -> Mapping[str, float]:
         """The units of work done since this was last asked, by names out of `work_units`.
 

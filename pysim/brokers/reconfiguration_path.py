@@ -66,6 +66,7 @@ class ReconfigurationPath(SubscriptionForwarding):
         """The paper's ignore: what the next broker cannot unsubscribe before its RECACK."""
         self._stored: dict[int, tuple[BrokerId, Set[Filter]]] = {}
         """The paper's storedP_add at the first broker of the tail, with the last of the head."""
+        self._under_way = 0
 
     # Links
 
@@ -89,6 +90,7 @@ class ReconfigurationPath(SubscriptionForwarding):
     def link_replaced(self, replacement: Replacement) -> None:
         """The paper's substituteLinkTo (step 1a), for the initiator."""
         if replacement.head:
+            self._under_way += 1
             number = replacement.reconfiguration
             lost = _other_part(number)
             patterns = tuple(self.patterns_of(lost))
@@ -199,6 +201,7 @@ class ReconfigurationPath(SubscriptionForwarding):
                 if neighbor != sender:
                     self.world.send(neighbor, flush)  # 7
             return
+        self._under_way -= 1
         before, added = stored
         for pattern in self.wanted_beside(before):
             if pattern not in added:
@@ -224,6 +227,9 @@ class ReconfigurationPath(SubscriptionForwarding):
         """The neighbors whose links are no longer dormant."""
         dormant = self._dormant.values()
         return [n for n in self.world.neighbors if n not in dormant]
+
+    def under_way(self) -> int:
+        return self._under_way
 
     def unsettled(self) -> int:
         lost = sum(s < 0 for entry in self._table.values() for s in entry.subscribers)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from pysim import brokers
+from pysim.brokers import Broker
 from pysim.brokers.loading import load_file
 from pysim.experiments import config
 from pysim.experiments import manifest as manifests
@@ -24,9 +25,10 @@ from pysim.experiments.manifest import Manifest, Timings
 from pysim.experiments.plan import Plan
 from pysim.experiments.probes import Probes
 from pysim.experiments.schema import FieldError
+from pysim.network.faults import LinkReplaced, in_order
 from pysim.network.memory import MemoryTransport
 from pysim.network.simulation import Simulation
-from pysim.network.transport import LinkSettings, Transport
+from pysim.network.transport import NANOSECONDS, LinkSettings, Transport
 from pysim.units import readable
 from pysim.workloads import input_files
 from topologies import LatencyMatrix
@@ -154,11 +156,32 @@ def _simulation(plan: Plan, probes: Probes, captures: Path) -> Simulation:
         if probes.clients_act:
             simulation.add_operations(plan.workload.operations(plan.setting))
         simulation.add_faults(plan.faults)
+        _require_turns(simulation, plan)
         probes.attach(simulation)
     except BaseException:
         transport.close()
         raise
     return simulation
+
+
+def _require_turns(simulation: Simulation, plan: Plan) -> None:
+    """Stop a run as soon as links are replaced at a time that its protocol replaces in turn."""
+    name = plan.config.experiment.protocol.name
+    if not brokers.protocols()[name].promises.links_in_turn:
+        return
+
+    def look() -> None:
+        agents = [host.agent for host in simulation.hosts.values()]
+        if sum(agent.under_way() for agent in agents if isinstance(agent, Broker)) > 1:
+            raise RunError(
+                f"at {simulation.transport.now / NANOSECONDS:g} s a link is replaced while another"
+                f" replacement goes on, and {name} takes one after the other: let links break less"
+                " often"
+            )
+
+    for step in in_order(plan.faults):
+        if isinstance(step, LinkReplaced):
+            simulation.transport.schedule(step.time, look)
 
 
 def _transport(plan: Plan, probes: Probes, captures: Path) -> Transport:

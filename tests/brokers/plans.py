@@ -1,14 +1,15 @@
 """Random plans for a run: a tree of brokers, clients that come and go, links and brokers that fail.
 
-Hypothesis draws the numbers of brokers and of steps, which it can shrink, and a seed for the rest:
-had it to draw each step, plans would rarely have more than a handful. Steps are bytes, read as a
-program. Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again:
+Hypothesis draws how many steps there are at least, or plans would rarely have more than a handful,
+and each step by itself, so that it can leave out whatever a failure does not need. A step is some
+bytes. Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again:
 broken links that wait for repair, links of crashed brokers and live links are together a tree. Most
 broken links are numbered reconfigurations, some are bare changes. In a plan `in_turn` no broker
 crashes, and after each new link the overlay stays as it is for a while: links may be broken at the
 same time, but reconfigurations are carried out one after the other.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +60,7 @@ EVENTS: list[dict[str, Any]] = [
     {},
 ]
 
-DELAYS = (0.0, 0.000_5, 0.001, 0.003)
+DELAYS = [0.0, 0.000_5, 0.001, 0.003]
 """Of links, in seconds; the gaps between steps are of the same order, so that all overlaps."""
 
 TEMPOS = ((0, 300, 1_000, 2_500, 40_000), (0, 100, 300), (0, 0, 2_000))
@@ -108,32 +109,44 @@ def plans(
     in_turn: bool = False,
 ) -> Plan:
     """Plans with that many brokers and steps at most."""
-    brokers = draw(st.integers(min_brokers, max_brokers))
-    steps = max(1, round(max_steps * draw(st.sampled_from(_SHARES))))
-    seed = draw(st.integers(0, 2**64 - 1))
-    return make_plan(seed, brokers, steps, draw(st.sampled_from(costs)), in_turn)
+    parents = draw(st.binary(min_size=min_brokers - 1, max_size=max_brokers - 1))
+    least = max(1, round(max_steps * draw(st.sampled_from(_SHARES))))
+    return make_plan(
+        parents,
+        draw(st.lists(_STEPS, min_size=least, max_size=max_steps)),
+        [draw(st.sampled_from(DELAYS)) for _ in range(3)],
+        draw(st.sampled_from(TEMPOS)),
+        draw(st.sampled_from(costs)),
+        in_turn,
+    )
 
 
 def fixed_plan() -> Plan:
     """A plan of some size that is always the same."""
-    return make_plan(seed=7, brokers=15, steps=300, costs=COSTS[-1])
+    stream = Streams(7).stream("plan")
+    program = [stream.randbytes(_BYTES_OF_STEP) for _ in range(300)]
+    return make_plan(stream.randbytes(14), program, DELAYS[1:], TEMPOS[0], COSTS[-1])
 
 
 def make_plan(
-    seed: int, brokers: int, steps: int, costs: CostModel | None = None, in_turn: bool = False
+    parents: bytes,
+    program: Iterable[bytes],
+    delays: list[float],
+    gaps: tuple[int, ...],
+    costs: CostModel | None = None,
+    in_turn: bool = False,
 ) -> Plan:
-    """The plan that a seed stands for."""
-    random = Streams(seed).stream("plan")
+    """The plan that some bytes stand for: one for each broker but the first, and then the steps."""
     tree = nx.Graph()
-    tree.add_nodes_from(range(brokers))
-    tree.add_edges_from((child, random.randrange(child)) for child in range(1, brokers))
-    plan = Plan(tree, random.choices(DELAYS, k=3), costs)
-    author = _Author(plan, random.choice(TEMPOS), in_turn)
-    author.write(random.randbytes(_BYTES_PER_STEP * steps))
+    tree.add_nodes_from(range(len(parents) + 1))
+    tree.add_edges_from((child, place % child) for child, place in enumerate(parents, 1))
+    plan = Plan(tree, delays, costs)
+    _Author(plan, gaps, in_turn).write(program)
     return plan
 
 
-_BYTES_PER_STEP = 5
+_BYTES_OF_STEP = 5
+_STEPS = st.binary(min_size=_BYTES_OF_STEP, max_size=_BYTES_OF_STEP)
 _SHARES = (0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 1.0, 1.0)
 _LETTERS = "ssssuupppbbrrkl"
 """The kinds of steps, each as often as it is to be taken."""
@@ -153,7 +166,7 @@ class _Author:
         self.reconfigurations = 0
         self.subscriptions: list[tuple[int, int, int]] = []
 
-    def write(self, program: bytes) -> None:
+    def write(self, program: Iterable[bytes]) -> None:
         acts = {
             "s": self.subscribe,
             "u": self.unsubscribe,
@@ -163,8 +176,7 @@ class _Author:
             "k": self.crash,
             "l": self.restart,
         }
-        for place in range(0, len(program), _BYTES_PER_STEP):
-            kind, x, y, z, gap = program[place : place + _BYTES_PER_STEP]
+        for kind, x, y, z, gap in program:
             self.time += self.gaps[gap % len(self.gaps)] * US
             acts[_LETTERS[kind % len(_LETTERS)]](x, y, z)
         self.finish()

@@ -8,17 +8,27 @@ twice, as they may with STRAWMAN; afterwards nothing may.
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, find, given, settings
 
-from pysim.brokers import make
+from pysim.brokers import Broker, make
+from pysim.brokers.subscription_forwarding import SubscriptionForwarding
 from pysim.filters import Filter
-from pysim.network import NANOSECONDS, MemoryTransport, Simulation
+from pysim.network import (
+    NANOSECONDS,
+    AgentError,
+    LinkBreak,
+    LinkCreate,
+    MemoryTransport,
+    Simulation,
+    World,
+)
 from pysim.workloads.operations import Operation
 
 from .laboratory import expected_tables
@@ -62,10 +72,15 @@ VARIANTS = [
 
 def simulate(plan: Plan, protocol: str, options: dict[str, Any]) -> Simulation:
     """Carry a plan out and wait until nothing moves any more."""
+    return carry_out(plan, partial(make, protocol, **options))
+
+
+def carry_out(plan: Plan, make_agent: Callable[[World], Broker]) -> Simulation:
+    """The same with any class of brokers."""
     run = Simulation(
         MemoryTransport(),
         plan.tree,
-        partial(make, protocol, **options),
+        make_agent,
         seed=1,
         costs=plan.costs,
         link_settings=plan.link_settings,
@@ -177,6 +192,62 @@ def test_forty_brokers_are_exact_too(protocol, options, plan):
 @given(plan=plans(min_brokers=40, max_brokers=40, max_steps=80, in_turn=True))
 def test_forty_brokers_are_exact_in_turn_too(plan):
     check_all(plan, PATH, {})
+
+
+class Forgetful(SubscriptionForwarding):
+    """Has a fault: it keeps what a lost neighbor wanted."""
+
+    def link_down(self, neighbor, notice):
+        self.forget(neighbor)
+
+
+def goes_wrong(plan: Plan) -> bool:
+    try:
+        run = carry_out(plan, Forgetful)
+    except AgentError:  # it sends to a neighbor that it has no more
+        return True
+    actual = {broker: host.agent.routing_table() for broker, host in run.hosts.items()}
+    return actual != expected_tables(plan.final, standing(run))
+
+
+def test_a_failing_plan_shrinks_to_the_few_steps_that_it_takes():
+    """Somebody subscribes, and a link breaks and is replaced: of some sixty steps hardly more."""
+    least = find(plans(), goes_wrong, settings=settings(many, database=None))
+    assert len(least.tree) <= 8
+    assert len(least.operations) + len(least.faults) <= 6
+
+
+def test_many_plans_have_changes_that_overlap():
+    """Else the tests above would say nothing about overlapping ones and races."""
+    overlapping, racing, drawn = [], [], []
+
+    @settings(many, max_examples=300)
+    @given(plan=plans())
+    def look(plan):
+        drawn.append(plan)
+        spans = broken_spans(plan)
+        times = [operation.time for operation in plan.operations if operation.filter is not None]
+        overlapping.append(any(a < b < until for a, until in spans for b, _ in spans))
+        racing.append(any(a < time < until for a, until in spans for time in times))
+
+    look()
+    assert sum(overlapping) > len(drawn) / 4
+    assert sum(racing) > len(drawn) / 4
+
+
+def broken_spans(plan: Plan) -> list[tuple[int, int]]:
+    """From when to when (ns) a link was missing, for each reconfiguration of a plan."""
+    begun, spans = {}, []
+    for fault in plan.faults:
+        if isinstance(fault, LinkBreak | LinkCreate) and fault.notices:
+            number = next(iter(fault.notices.values())).reconfiguration
+            if number is None:
+                continue
+            if isinstance(fault, LinkBreak):
+                begun[number] = fault.time
+            else:
+                spans.append((begun[number], fault.time))
+    return spans
 
 
 @settings(many, max_examples=500)

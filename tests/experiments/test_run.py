@@ -257,6 +257,37 @@ def test_books_that_do_not_balance_are_no_result(
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.parametrize("backend", ["memory", "ns3"])
+@pytest.mark.parametrize(("second", "overlap"), [("2.001 s", True), ("2.1 s", False)])
+def test_replacements_that_overlap_are_no_result_of_a_protocol_that_takes_them_in_turn(
+    backend: str, second: str, overlap: bool, tmp_path: Path
+) -> None:
+    """0 - 1 - 2 - 3 - 4 - 5 - 6 - 7: 1-2 gives way to 0-3 while 5-6 does to 4-7, far from it.
+
+    Each walk takes three hops of 2 ms and the FLUSH back.
+    """
+    plan = small_plan(
+        tmp_path,
+        network={"backend": backend, "delay": "2 ms"},
+        topology={"kind": "line", "brokers": 8},
+        protocol={"name": "reconfiguration-path"},
+        faults=[
+            {"kind": "link-replace", "time": time, "old": old, "new": new, "repair": "100 ms"}
+            for time, old, new in (("2 s", "1-2", "0-3"), (second, "5-6", "4-7"))
+        ],
+    )
+    if not overlap:
+        run(plan, tmp_path / "out" / "seed1", "seed1")
+        return
+    with pytest.raises(RunError) as error:
+        run(plan, tmp_path / "out" / "seed1", "seed1")
+    assert str(error.value) == (
+        "at 2.101 s a link is replaced while another replacement goes on, and"
+        " reconfiguration-path takes one after the other: let links break less often"
+    )
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_a_run_that_is_there_is_kept_unless_it_may_be_replaced(tmp_path: Path) -> None:
     first = run(small_plan(tmp_path), tmp_path / "run", "seed1")
     other = small_plan(tmp_path, seed=2)
