@@ -264,7 +264,7 @@ READINGS = Figure(
                             number("cost", name, {_LITERAL: False, _NEAR: False}))
                 for name in OURS}),
     ),
-    quick={**QUICK, "sweep": {BROKERS: [50]}},
+    quick={**QUICK, "sweep": {BROKERS: [50, 100]}},
 )  # fmt: skip
 
 FAMILY = Family(
