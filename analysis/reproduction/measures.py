@@ -79,6 +79,11 @@ def within(key: str, value: Any, measure: Measure) -> Measure:
     return lambda rows: measure(rows[rows[key] == value])
 
 
+def between(key: str, low: float, high: float, measure: Measure) -> Measure:
+    """The same of those runs alone in which a key is above one value and below another."""
+    return lambda rows: measure(rows[(rows[key] > low) & (rows[key] < high)])
+
+
 def _mean(series: "pd.Series[float]") -> float:
     return float(series.mean())
 

@@ -8,6 +8,7 @@ from analysis.reproduction.measures import (
     HIGHEST,
     LEAST,
     LOWEST,
+    between,
     difference,
     greatest,
     least,
@@ -85,3 +86,10 @@ def test_a_ratio_to_nothing_is_not_measured() -> None:
     nothing = pd.Series({1: 0.0, 2: 0.0})
     for one in (nothing, pd.Series({1: 3.0, 2: 4.0})):
         assert ratio(lambda _, one=one: one, lambda _: nothing)(ROWS).empty
+
+
+def test_so_is_what_lies_between_two_places() -> None:
+    """The least cost of STRAWMAN is found where the key is above 50 and below 101 only."""
+    cheapest = number("cost", "STRAWMAN", {"brokers": LOWEST})
+    assert cheapest(ROWS).to_dict() == {1: 10.0, 2: 20.0}
+    assert between("brokers", 50, 101, cheapest)(ROWS).to_dict() == {1: 30.0, 2: 50.0}
