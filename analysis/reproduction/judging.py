@@ -1,7 +1,7 @@
 """Published statements against what our runs gave: a row for each, with a verdict and a reason."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +28,8 @@ class Row(NamedTuple):
 
 def judge(family: str, figure: Figure, rows: pd.DataFrame) -> Iterator[Row]:
     """A row for each statement of a figure; `rows` is the table of its runs."""
-    reasons = _reasons().get(family, {}).get(figure.name, {})
     for claim in figure.claims:
-        yield _row(figure, claim, _measured(claim, rows), reasons)
+        yield _row(family, figure, claim, _measured(claim, rows))
 
 
 def _measured(claim: Claim, rows: pd.DataFrame) -> Estimate:
@@ -40,7 +39,7 @@ def _measured(claim: Claim, rows: pd.DataFrame) -> Estimate:
         return estimate(())
 
 
-def _row(figure: Figure, claim: Claim, found: Estimate, reasons: Mapping[str, str]) -> Row:
+def _row(family: str, figure: Figure, claim: Claim, found: Estimate) -> Row:
     verdict = claim.rule.judge(found)
     return Row(
         claim=f"{figure.name}.{claim.key}: {claim.text}",
@@ -48,8 +47,13 @@ def _row(figure: Figure, claim: Claim, found: Estimate, reasons: Mapping[str, st
         measured=found.mean if found.seeds else None,
         ci95=(found.mean - found.half, found.mean + found.half) if found.known else None,
         verdict=verdict,
-        note="" if verdict == "holds" else reasons.get(claim.key, ""),
+        note=reason(family, figure.name, claim.key, verdict),
     )
+
+
+def reason(family: str, figure: str, key: str, verdict: Verdict) -> str:
+    """Why a statement does not hold, as far as we know today."""
+    return "" if verdict == "holds" else _reasons().get(family, {}).get(figure, {}).get(key, "")
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.figures.numbers import NONE
 from analysis.reproduction.figure import Family, Figure
+from analysis.reproduction.judging import reason
 
 _PREFACE = (
     "This page is made by `pysim reproduce {family}/all --out docs/reproduction`; do not edit it."
@@ -20,10 +21,24 @@ _PREFACE = (
 
 
 def write(family: Family, directory: Path) -> Path:
-    """Write the page of all figures whose results are in the directory; the result is its path."""
+    """Write the page of all figures whose results are in the directory; the result is its path.
+
+    Both have the reasons of today, also for figures that were made when less was known.
+    """
+    found = {name: json.loads(file.read_bytes()) for name, file in _files(family, directory)}
+    for name, file in _files(family, directory):
+        for row in found[name]["rows"]:
+            key = row["claim"].partition(": ")[0].partition(".")[2]
+            row["note"] = reason(family.name, name, key, row["verdict"])
+        file.write_text(document(found[name]), encoding="utf-8")
     path = directory / f"{family.name}.md"
-    path.write_text("\n".join(_lines(family, directory)) + "\n", encoding="utf-8")
+    path.write_text("\n".join(_lines(family, directory, found)) + "\n", encoding="utf-8")
     return path
+
+
+def document(result: Mapping[str, Any]) -> str:
+    """A figure's result as its file has it."""
+    return f"{json.dumps(result, indent=2)}\n"
 
 
 def extent(result: Mapping[str, Any]) -> str:
@@ -33,12 +48,15 @@ def extent(result: Mapping[str, Any]) -> str:
     return f"{result['runs']} runs{part}, {result['seeds']} seeds"
 
 
-def _lines(family: Family, directory: Path) -> Iterator[str]:
-    found = {
-        figure.name: json.loads(file.read_bytes())
-        for figure in family.figures.values()
-        if (file := directory / family.name / f"{figure.name}.json").is_file()
-    }
+def _files(family: Family, directory: Path) -> Iterator[tuple[str, Path]]:
+    for name in family.figures:
+        if (file := directory / family.name / f"{name}.json").is_file():
+            yield name, file
+
+
+def _lines(
+    family: Family, directory: Path, found: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
     yield f"# Reproduction: {family.name}"
     yield ""
     yield f"{family.paper}."
@@ -57,7 +75,7 @@ def _totals(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _section(
-    family: Family, figure: Figure, result: dict[str, Any], directory: Path
+    family: Family, figure: Figure, result: Mapping[str, Any], directory: Path
 ) -> Iterator[str]:
     yield ""
     yield f"## {figure.name}: {figure.title}"

@@ -1,6 +1,5 @@
 """From the directories of a figure's runs to its rows, its drawing and its files."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from analysis.reproduction.drawing import draw
 from analysis.reproduction.figure import Family, Figure
 from analysis.reproduction.judging import Row, judge
 from analysis.reproduction.numbers import Numbers, numbers
+from analysis.reproduction.page import document
 from analysis.reproduction.table import table
 
 _FORMATS = ("svg", "png")
@@ -67,8 +67,8 @@ def write(
             (folder / f"{figure.name}.{format}").write_bytes(rendered(drawing, format))
     seeds = len({run.seed for run in runs})
     result = Result(figure.name, quick, len(runs), seeds, repeats, judged)
-    text = json.dumps({**result._asdict(), "rows": plain(judged)}, indent=2)
-    (folder / f"{figure.name}.json").write_text(f"{text}\n", encoding="utf-8")
+    text = document({**result._asdict(), "rows": plain(judged)})
+    (folder / f"{figure.name}.json").write_text(text, encoding="utf-8")
     return result
 
 

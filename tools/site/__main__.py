@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from analysis.reproduction import FAMILIES
+from analysis.reproduction import page as reproduction
 from tools.site import diagrams, pictures, reference
 from tools.site.build import SiteError, build
 from tools.site.pages import ROOT
@@ -17,6 +19,8 @@ def main() -> int:
     (ROOT / reference.NAME).write_text(reference.page(), encoding="utf-8")
     pictures.write(ROOT / pictures.FOLDER)
     diagrams.write(ROOT / diagrams.PICTURES)
+    for family in FAMILIES.values():
+        reproduction.write(family, ROOT / "docs" / "reproduction")
     try:
         build(options.out)
     except SiteError as error:

@@ -1,8 +1,15 @@
-"""A page says what each figure rests on."""
+"""A page says what each figure rests on, and gives the reasons of today."""
+
+import shutil
+from pathlib import Path
 
 import pytest
 
-from analysis.reproduction.page import extent
+from analysis.reproduction import FAMILIES
+from analysis.reproduction.judging import _reasons
+from analysis.reproduction.page import extent, write
+
+KEPT = Path(__file__).parents[3] / "docs" / "reproduction"
 
 
 @pytest.mark.parametrize(
@@ -15,3 +22,19 @@ from analysis.reproduction.page import extent
 )
 def test_a_figure_that_has_only_some_of_its_runs_says_so(repeats, words) -> None:
     assert extent({"runs": 80, "seeds": 5, **repeats}) == words
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_kept_pages_have_the_reasons_of_today(name: str, tmp_path: Path) -> None:
+    """`make docs` writes them."""
+    shutil.copytree(KEPT / name, tmp_path / name)
+    assert write(FAMILIES[name], tmp_path).read_text() == (KEPT / f"{name}.md").read_text()
+    for kept in (KEPT / name).glob("*.json"):
+        assert (tmp_path / name / kept.name).read_text() == kept.read_text(), kept.name
+
+
+def test_each_reason_is_one_of_a_statement() -> None:
+    for name, figures in _reasons().items():
+        for figure, reasons in figures.items():
+            keys = {claim.key for claim in FAMILIES[name].figures[figure].claims}
+            assert set(reasons) <= keys, f"{name}/{figure}"
