@@ -760,9 +760,12 @@ def _without_folder(key: str, value: object) -> object:
 
 
 def _clean(value: object) -> str:
-    """A value as a part of a file's name."""
+    """A value as a part of a file's name; what a table sets has its key, its kind needs none."""
     if isinstance(value, Mapping):
-        value = value.values()
+        return "+".join(
+            _clean(part) if key in _KINDS else f"{key}={_clean(part)}"
+            for key, part in value.items()
+        )
     if isinstance(value, Iterable) and not isinstance(value, str):
         return "+".join(map(_clean, value))
     return re.sub(r"[^A-Za-z0-9.+-]+", "", str(value).replace("/", "-"))

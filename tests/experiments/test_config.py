@@ -212,7 +212,7 @@ def test_every_printed_key_is_explained(tmp_path: Path) -> None:
         (
             {"sweep": {"workload": [{"kind": "patterns"}, {"kind": "patterns", "rate": "1 /s"}]}},
             "the sweep has the point workload=patterns_seed1 twice,"
-            " also as workload=patterns+1-s_seed1",
+            " also as workload=patterns+rate=1-s_seed1",
         ),
         (
             {"sweep": {"description": ["a b", "ab"]}},
@@ -334,6 +334,15 @@ def test_points_whose_keys_end_alike_have_different_names(tmp_path: Path) -> Non
     sweep = {"network.rate": ["1 Mbit/s"], "workload.rate": ["3 /s"]}
     assert [point.name for point in expand(small(tmp_path, sweep=sweep))] == [
         "network.rate=1Mbit-s_workload.rate=3-s_seed1"
+    ]
+
+
+def test_tables_that_set_other_keys_to_the_same_value_have_different_names(tmp_path: Path) -> None:
+    name = "informed-link-activation"
+    timers = [{"name": name, key: "1 s"} for key in ("unsubscribe_after", "activate_after")]
+    assert [point.name for point in expand(small(tmp_path, sweep={"protocol": timers}))] == [
+        "protocol=informed-link-activation+unsubscribe_after=1s_seed1",
+        "protocol=informed-link-activation+activate_after=1s_seed1",
     ]
 
 
