@@ -145,7 +145,6 @@ def _in_bytes(
     columns: Mapping[str, str],
     sweep: Mapping[str, Any],
     unit: str = _BYTES,
-    repeat: int = 10,
 ) -> Figure:
     """A published figure with other columns in the place of some, from runs that are captured."""
     names = {old + end: new + end for old, new in columns.items() for end in _SUFFIXES}
@@ -160,7 +159,7 @@ def _in_bytes(
             for claim in figure.claims
         ),
         file=figure.name,
-        settings={"network.capture": "one", "repeat": repeat, "sweep": sweep},
+        settings={"network.capture": "one", "repeat": 10, "sweep": sweep},
     )
 
 
@@ -203,7 +202,7 @@ IN_BYTES = (
     _in_bytes(FIG21, _MESSAGES, _RATES),
     _in_bytes(FIG23, {**_MESSAGES, **_PARTS}, _RATES),
     _in_bytes(FIG24, _MESSAGES, _RATES, "useful bytes per byte of overhead"),
-    _in_bytes(FIG25, _MESSAGES, {"protocol": _LONGER}, repeat=5),
+    _in_bytes(FIG25, _MESSAGES, {"protocol": _LONGER}),
     _in_bytes(FIG26, _TRAFFIC, {}, "bytes a second"),
 )
 
