@@ -71,6 +71,7 @@ class ReconfigurationPath(SubscriptionForwarding):
     # Links
 
     def link_down(self, neighbor: BrokerId, notice: LinkNotice) -> None:
+        self._ignored = {n: each for n, each in self._ignored.items() if each[0] != neighbor}
         if notice.reconfiguration is None:
             super().link_down(neighbor, notice)
         else:

@@ -5,12 +5,13 @@ and each step by itself, so that it can leave out whatever a failure does not ne
 bytes. Whatever the bytes are, the overlay stays a forest, and at the end it is one tree again:
 broken links that wait for repair, links of crashed brokers and live links are together a tree. Most
 broken links are numbered reconfigurations, some are bare changes. In a plan `in_turn` no broker
-crashes, and after each new link the overlay stays as it is for a while: links may be broken at the
-same time, but reconfigurations are carried out one after the other.
+crashes, and after each new link there is none for a while, nor does a link of its path break: links
+may be broken at the same time, but reconfigurations are carried out one after the other.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -162,6 +163,7 @@ class _Author:
         self.overlay = Overlay(plan.tree)
         self.time = LINKS_UP if in_turn else 0
         self.calm_until = 0
+        self.path: set[frozenset[int]] = set()
         self.broken: list[tuple[tuple[int, int], LinkNotice]] = []
         self.reconfigurations = 0
         self.subscriptions: list[tuple[int, int, int]] = []
@@ -201,15 +203,21 @@ class _Author:
         )
 
     def break_link(self, x: int, y: int, z: int) -> None:
-        links = self.overlay.links()
+        links = self.links_to_break()
         if links:
-            self.stay_calm()
             link = links[x % len(links)]
             notice = self.next_notice(bare=y % 8 == 0)
             self.overlay.cut(*link, {})
             self.broken.append((link, notice))
             notices = dict.fromkeys(link, notice)
             self.plan.faults.append(LinkBreak(self.time, *link, notices))
+
+    def links_to_break(self) -> list[tuple[int, int]]:
+        """All, or those off the path of a reconfiguration that allows no other on it."""
+        links = list(self.overlay.links())
+        if not self.in_turn or self.time >= self.calm_until:
+            return links
+        return [link for link in links if frozenset(link) not in self.path]
 
     def next_notice(self, bare: bool) -> LinkNotice:
         if bare:
@@ -218,7 +226,7 @@ class _Author:
         return LinkNotice(reconfiguration=self.reconfigurations)
 
     def stay_calm(self) -> None:
-        """Let the last reconfiguration end before anything else goes wrong."""
+        """Let the last reconfiguration end before another one is carried out."""
         if self.in_turn:
             self.time = max(self.time, self.calm_until)
 
@@ -235,6 +243,7 @@ class _Author:
             self.overlay.join(*new, None, {})
             self.announce(old if x % 2 else (old[1], old[0]), new, notice)
             self.calm_until = self.time + SPAN
+            self.path = set(map(frozenset, pairwise(nx.shortest_path(self.overlay.graph, *old))))
 
     def announce(self, old: tuple[int, int], new: tuple[int, int], notice: LinkNotice) -> None:
         faults = self.plan.faults

@@ -250,6 +250,35 @@ def test_an_unsubscription_that_meets_the_rec_is_ignored():
     check(lab, "5 x")
 
 
+def test_what_a_lost_recack_would_have_ended_ends_with_the_link():
+    """7 is all of the tail, so FLUSH ends the first reconfiguration while a RECACK is on 2 - 3.
+
+    That link is replaced and comes back; an UNSUB over it then counts as any other.
+    """
+    lab = Laboratory(LINKS, PATH)
+    lab.at(20, "7 subscribe x")
+    lab.look(99)
+    lab.replace(100, (1, 7), (3, 7), delay=0)
+    lab.look(112.2)
+    assert sum(host.agent.under_way() for host in lab.simulation.hosts.values()) == 0
+    lab.replace(112.5, (2, 3), (2, 7), number=2)
+    lab.replace(1000, (2, 7), (2, 3), number=3)
+    lab.at(2000, "7 unsubscribe x")
+    lab.look(3000)
+    assert not any(lab.tables().values())
+    assert sum(host.agent.unsettled() for host in lab.simulation.hosts.values()) == 0
+
+
+def test_nothing_is_told_over_a_new_link_before_the_rec_is_there():
+    """The SUB of 6 goes up the old link before it breaks, and is in the head when 3 - 4 comes."""
+    lab = Laboratory(LINKS, PATH)
+    lab.at(98.5, "6 subscribe x")
+    lab.look(99.9)
+    lab.replace(100, (0, 6), (3, 4), repair=0.1, delay=0)
+    lab.look(2000)
+    check(lab, "6 x")
+
+
 def test_a_subscription_behind_a_rec_that_waits_for_its_link_is_not_lost():
     """The REC is at 3 by 113 ms, its link not before 130 ms, and the SUB of 0 comes in between.
 
