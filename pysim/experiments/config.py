@@ -329,6 +329,9 @@ class Reconfigurations(Table, frozen=True, kw_only=True):
     near: Annotated[
         bool, Meta(description="new links join old ends or their neighbors, not any two brokers")
     ] = False
+    shared_end: Annotated[
+        bool, Meta(description="an end of the old link is one of the new link, as when it repairs")
+    ] = False
 
     def __post_init__(self) -> None:
         count = max(0.0, self.stop - self.start) * self.rate

@@ -30,8 +30,10 @@ class _Break(NamedTuple):
 class TreeMaintenance:
     """How links are replaced: `repair` (ns) after they break, by links drawn from `stream`.
 
-    With `near` the new ends are the old ones or their neighbors, or else the nearest there are. The
-    one old end that is told the whole reconfiguration path is drawn from `initiators`.
+    With `near` the new ends are the old ones or their neighbors, or else the nearest there are;
+    with `shared_end` one of them is an old end, if one has a link to spare and the other part has
+    another broker to join. The one old end that is told the whole reconfiguration path is drawn
+    from `initiators`.
     """
 
     stream: random.Random
@@ -39,6 +41,7 @@ class TreeMaintenance:
     repair: int
     max_degree: int
     near: bool = False
+    shared_end: bool = False
 
     def schedule(
         self, overlay: nx.Graph, times: Iterable[int], numbers: Iterable[int] | None = None
@@ -72,12 +75,26 @@ class TreeMaintenance:
         parts = [self._candidates(tree, end) for end in old]
         if [*map(set, parts)] == [{end} for end in old]:
             return old
+        if self.shared_end:
+            parts = self._sharing(parts, old)
         if self.near:
             return self.stream.choice(_nearest(parts, old))
         new = old
         while new == old:
             new = (self.stream.choice([*parts[0]]), self.stream.choice([*parts[1]]))
         return new
+
+    def _sharing(self, parts: list[dict[int, int]], old: tuple[int, int]) -> list[dict[int, int]]:
+        """The candidates once one of the old ends has been chosen to be a new one."""
+        possible = [
+            side
+            for side in (0, 1)
+            if old[side] in parts[side] and parts[1 - side].keys() - {old[1 - side]}
+        ]
+        if not possible:
+            return parts
+        kept = self.stream.choice(possible)
+        return [{old[side]: 0} if side == kept else parts[side] for side in (0, 1)]
 
     def _candidates(self, tree: nx.Graph, end: int) -> dict[int, int]:
         """The brokers in the part of `end` that have a link to spare, with their distances."""

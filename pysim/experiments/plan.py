@@ -274,7 +274,12 @@ def _reconfigurations(
         lambda time: time < given.stop, (given.start + tick / given.rate for tick in ticks)
     )
     maintenance = TreeMaintenance(
-        draw(), draw("initiators"), _ns(given.repair), given.max_degree, given.near
+        draw(),
+        draw("initiators"),
+        _ns(given.repair),
+        given.max_degree,
+        given.near,
+        given.shared_end,
     )
     return maintenance.schedule(ground.overlay, map(_ns, times), numbers)
 

@@ -276,20 +276,25 @@ REPAIR = 100
 
 
 def drawn(
-    overlay: nx.Graph, count: int, gap: int, seed: int = 1, near: bool = False
+    overlay: nx.Graph, count: int, gap: int, seed: int = 1, **places: bool
 ) -> list[LinkReplace]:
     times = itertools.islice(itertools.count(1000, gap), count)
-    oracle = TreeMaintenance(random.Random(seed), random.Random(-seed), REPAIR, 3, near)
+    oracle = TreeMaintenance(random.Random(seed), random.Random(-seed), REPAIR, 3, **places)
     return list(oracle.schedule(overlay, times))
 
 
-@pytest.mark.parametrize("near", [False, True])
+PLACES = [{}, {"near": True}, {"shared_end": True}, {"near": True, "shared_end": True}]
+
+
+@pytest.mark.parametrize("places", PLACES, ids=lambda places: "-".join(places) or "anywhere")
 @pytest.mark.parametrize("gap", [1, 50, 100, 500])
 @pytest.mark.parametrize("seed", range(5))
-def test_reconfigurations_end_in_a_tree_of_bounded_degree(gap: int, seed: int, near: bool) -> None:
+def test_reconfigurations_end_in_a_tree_of_bounded_degree(
+    gap: int, seed: int, places: dict[str, bool]
+) -> None:
     """They may overlap: with a gap of 1 up to all 15 links are broken at once."""
     overlay = nx.balanced_tree(2, 3)
-    faults = drawn(overlay, 40, gap, seed, near)
+    faults = drawn(overlay, 40, gap, seed, **places)
     rehearse(faults, overlay)
     tree = nx.Graph(overlay)
     for fault in faults:
@@ -327,6 +332,24 @@ def test_a_near_replacement_goes_as_far_as_it_must() -> None:
     for fault in oracle.schedule(star, [1000]):
         assert fault.old[0] == 0
         assert fault.new[0] in {1, 2, 3} - {fault.old[1]}
+
+
+def test_a_replacement_may_share_an_end_with_the_old_link() -> None:
+    faults = drawn(nx.balanced_tree(2, 4), 60, 200, shared_end=True)
+    shared = [old == new for f in faults for old, new in zip(f.old, f.new, strict=True)]
+    assert shared.count(True) == len(faults) == 60
+    assert all(fault.new != fault.old for fault in faults)
+    assert any(shared[::2])
+    assert any(shared[1::2])
+
+
+def test_a_leaf_that_shares_its_end_goes_elsewhere() -> None:
+    """Its broker is all of its part, so the other end cannot be kept."""
+    for seed in range(20):
+        (fault,) = drawn(nx.star_graph(3), 1, 200, seed, shared_end=True)
+        leaf = fault.old[1]
+        assert fault.new[1] == leaf
+        assert fault.new[0] in {1, 2, 3} - {leaf}
 
 
 def test_either_old_end_may_be_the_initiator() -> None:
