@@ -143,7 +143,8 @@ def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
-        _show(axes, means)
+        _show(axes, [*means, *panel.levels], panel.from_zero)
+    _draw_published(axes, panel)
     grouped(axes.xaxis)
     grouped(axes.yaxis)
     if panel.log_x:
@@ -153,6 +154,20 @@ def _draw_lines(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         axes.set_xscale("log")
         axes.set_xticks(places, [_written(place) for place in places])
         axes.set_xticks([], minor=True)
+
+
+def _draw_published(axes: Axes, panel: Panel) -> None:
+    """Thin lines where the paper has a number or says that something changes."""
+    look: dict[str, Any] = {
+        "color": PAPER_COLORS["muted"],
+        "lw": 0.8,
+        "ls": (0, (2, 2)),
+        "zorder": 0,
+    }
+    for number, level in enumerate(panel.levels):
+        axes.axhline(level, label=None if number else "published", **look)
+    for number, place in enumerate(panel.uprights):
+        axes.axvline(place, label=None if number or panel.levels else "published", **look)
 
 
 def apart(places: Sequence[float], digits: float) -> list[float]:
@@ -170,13 +185,16 @@ def apart(places: Sequence[float], digits: float) -> list[float]:
 
 
 def _written(place: float) -> str:
-    return f"{place:,g}"
+    return f"{place:,.12g}"
 
 
-def _show(axes: Axes, means: Sequence[float]) -> None:
+def _show(axes: Axes, means: Sequence[float], from_zero: bool = True) -> None:
     """Show all means, and zero; intervals of few seeds may reach far beyond, and are cut off."""
-    top, bottom = max(0.0, *means), min(0.0, *means)
-    if top > bottom:
+    top, bottom = max([0.0, *means]), min([0.0, *means])
+    if not from_zero and min(means) < max(means):
+        spread = max(means) - min(means)
+        axes.set_ylim(min(means) - 0.4 * spread, max(means) + 0.2 * spread)
+    elif top > bottom:
         axes.set_ylim(bottom and bottom - 0.2 * (top - bottom), top + 0.4 * (top - bottom))
     else:
         axes.set_ylim(0, 1)
@@ -219,7 +237,7 @@ def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         if not curves:
             continue
         times, values = aligned(curves, absent=float("nan"))
-        late = times >= panel.begin
+        late = (times >= panel.begin) & (times <= panel.end)
         found = band(values[:, late])
         means += found.mean[np.isfinite(found.mean)].tolist()
         color = PAPER_COLORS[series.color]
@@ -231,7 +249,7 @@ def _draw_time(axes: Axes, panel: Panel, rows: pd.DataFrame) -> None:
         _show_powers(axes, means)
     else:
         grouped(axes.yaxis)
-        _show(axes, means)
+        _show(axes, means, panel.from_zero)
 
 
 def _show_powers(axes: Axes, means: Sequence[float]) -> None:

@@ -3,6 +3,7 @@
 Plain data that loads fast; nothing here computes or draws.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -38,7 +39,9 @@ class Panel:
     published rating and ours, by the `scale`, of the value of `x` that is `judged`.
 
     `only` are the runs that it shows, by the values of columns; the value may be "least" or
-    "greatest" of the column. A chart over time begins at `begin`.
+    "greatest" of the column. A chart over time begins at `begin` and ends at `end`. What was
+    published is drawn as lines across at `levels` and upright at `uprights`. An axis has a zero
+    unless `from_zero` is false.
     """
 
     title: str
@@ -56,6 +59,10 @@ class Panel:
     judged: str = ""
     only: Mapping[str, Any] = field(default_factory=dict)
     begin: float = 2.5
+    end: float = math.inf
+    levels: tuple[float, ...] = ()
+    uprights: tuple[float, ...] = ()
+    from_zero: bool = True
     log_x: bool = False
     log_y: bool = False
 

@@ -64,6 +64,16 @@ def ratio(one: Measure, other: Measure) -> Measure:
     return measure
 
 
+def total(*measures: Measure) -> Measure:
+    """The sum of several, seed by seed."""
+
+    def measure(rows: "pd.DataFrame") -> "pd.Series[float]":
+        first, *others = (each(rows) for each in measures)
+        return sum(others, first).dropna()
+
+    return measure
+
+
 def least(measures: Sequence[Measure]) -> Measure:
     """The one whose mean over seeds is the least."""
     return lambda rows: min((each(rows) for each in measures), key=_mean)

@@ -164,8 +164,8 @@ def _events(source: _Source) -> Iterator[tuple[str, float]]:
         yield "cost with events", control + misrouted / count
         yield "misrouted percent", 100 * misrouted / max(control * count + misrouted, 1)
         overhead = control * count + misrouted
-        yield "overhead", overhead
-        yield "useful per overhead", (hops - misrouted) / overhead if overhead else float("nan")
+        yield "overhead of useful events", overhead
+        yield "useful events per overhead", _per(hops - misrouted, overhead)
 
 
 def _misrouted_bytes(values: dict[str, float]) -> Iterator[tuple[str, float]]:
@@ -180,7 +180,13 @@ def _misrouted_bytes(values: dict[str, float]) -> Iterator[tuple[str, float]]:
     yield "wire bytes misrouted percent", 100 * misrouted / max(overhead, 1)
     useful = values["useful events"] * size
     whole = overhead * values["reconfigurations"]
-    yield "useful wire bytes per overhead", useful / whole if whole else float("nan")
+    yield "useful wire bytes", useful
+    yield "overhead of useful wire bytes", whole
+    yield "useful wire bytes per overhead", _per(useful, whole)
+
+
+def _per(useful: float, overhead: float) -> float:
+    return useful / overhead if overhead else float("nan")
 
 
 def _delivery(source: _Source) -> Iterator[tuple[str, float]]:

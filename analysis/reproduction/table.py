@@ -42,6 +42,8 @@ LABELS = {
 }
 SAVED = " saved"
 """Ends the name of a column with what was saved, in percent."""
+PER_OVERHEAD = " per overhead"
+"""Ends the name of a column with what there was of another for each unit of its overhead."""
 _COMPARED = (
     *("cost", "cost with events", "involved", "frame bytes"),
     *("wire bytes", "wire bytes with events", "all wire bytes"),
@@ -88,7 +90,11 @@ def table(runs: Sequence[Numbers]) -> pd.DataFrame:
 
 
 def by_seed(rows: pd.DataFrame, value: str) -> "pd.Series[float]":
-    """A column's means by seed; of ``X saved``, what each seed contributes to it."""
+    """A column's means by seed; of ``X saved`` and ``X per overhead``, what each contributes."""
+    if value.endswith(PER_OVERHEAD):
+        useful = value.removesuffix(PER_OVERHEAD)
+        means = rows.groupby("seed")[[useful, f"overhead of {useful}"]].mean().dropna()
+        return ratio_of_means(means[useful], means[f"overhead of {useful}"])
     if not value.endswith(SAVED):
         return rows.groupby("seed")[value].mean()
     own = value.removesuffix(SAVED)

@@ -70,7 +70,7 @@ def test_what_the_paper_on_reconfiguration_says_of_traffic_is_asked_of_bytes_too
         assert [claim.key for claim in twin.claims] == [claim.key for claim in published.claims]
         whole = experiment(family, twin).experiment
         assert whole.network.capture == "one"
-        assert whole.repeat == (5 if name == "fig25" else 10)
+        assert whole.repeat == 10
 
 
 def test_runs_of_the_reconfiguration_paper_are_its_default_ones() -> None:
@@ -85,7 +85,7 @@ def test_runs_of_the_reconfiguration_paper_are_its_default_ones() -> None:
 @pytest.mark.parametrize(
     ("part", "whole"),
     [("fig27", "fig14"), ("fig14", "fig15"), ("fig13", "fig16"), ("fig28", "fig16"),
-     ("fig29", "fig17"), ("fig22", "fig21"), ("fig23", "fig21"), ("eq2", "fig21")],
+     ("fig29", "fig17"), ("fig22", "fig21"), ("fig23", "fig21")],
 )  # fmt: skip
 def test_figures_share_their_runs(part: str, whole: str, tmp_path: Path) -> None:
     family = FAMILIES["reconfiguration"]

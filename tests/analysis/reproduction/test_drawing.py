@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from analysis.figures import style
@@ -17,7 +18,7 @@ from analysis.reproduction import FAMILIES
 from analysis.reproduction.drawing import apart, draw
 from analysis.reproduction.figure import Figure, Panel
 from analysis.reproduction.measures import GREATEST, LEAST
-from analysis.reproduction.table import SAVED
+from analysis.reproduction.table import PER_OVERHEAD, SAVED
 from tests.analysis.figures.legible import assert_legible
 
 PLAIN = ("lines", "time", "bars", "groups")
@@ -47,14 +48,15 @@ def rows_for(figure: Figure, protocols: tuple[str, ...]) -> pd.DataFrame:
 def points_of(figure: Figure) -> Iterator[dict[str, object]]:
     axes = {panel.x for panel in figure.panels if panel.kind == "lines" and panel.x}
     fixed = [key for panel in figure.panels for key in panel.only if key not in axes]
+    lowest = min([500.0, *(place for panel in figure.panels for place in panel.uprights)])
     for number in range(10):
-        place = 500.0 * 2**number
+        place = lowest * 2**number
         yield {
             **{key: wanted(figure, key) for key in fixed},
             **dict.fromkeys(axes, place),
             **{name: 1e4 * (number + 1) for panel in figure.panels for name in values_of(panel)},
         } | {
-            f"curve of {panel.y}": {0.0: 1.0, 30.0: 2e5, 3600.0: 1e4}
+            f"curve of {panel.y}": {0.0: 1.0, 5.0: 3e4, 30.0: 2e5, 3600.0: 1e4}
             for panel in figure.panels
             if panel.kind == "time"
         }
@@ -66,6 +68,9 @@ def values_of(panel: Panel) -> Iterator[str]:
     if panel.y.endswith(SAVED):
         own = panel.y.removesuffix(SAVED)
         yield from (own, f"{own} of STRAWMAN")
+    if panel.y.endswith(PER_OVERHEAD):
+        useful = panel.y.removesuffix(PER_OVERHEAD)
+        yield from (useful, f"overhead of {useful}")
     yield from (column for column, _ in panel.parts)
 
 
@@ -120,6 +125,51 @@ def test_a_variant_has_its_protocols_color_other_dashes_and_hollow_markers() -> 
     assert usual.get_marker() != variant.get_marker()
     assert usual.get_markerfacecolor() == usual.get_color()
     assert variant.get_markerfacecolor() == "white"
+
+
+def simple(panel: Panel, costs: Mapping[float, float]) -> Axes:
+    rows = pd.DataFrame(
+        {"protocol": "ILA", _TIMER: timer, "seed": 1, "cost": cost} for timer, cost in costs.items()
+    )
+    drawing = draw(Figure("timers", "Timers", "Nothing.", (panel,), ()), rows)
+    assert drawing is not None
+    return drawing.figure.axes[0]
+
+
+def test_what_was_published_is_drawn_across_and_upright_and_named_once() -> None:
+    panel = Panel("Cost", "cost", _TIMER, "T_u, s", "messages", levels=(300, 900), uprights=(0.1,))
+    axes = simple(panel, {0.1: 200.0, 0.2: 210.0})
+    places = [(*line.get_xdata(), *line.get_ydata()) for line in axes.get_lines()]
+    assert places[-3:] == [(0, 1, 300, 300), (0, 1, 900, 900), (0.1, 0.1, 0, 1)]
+    assert axes.get_legend_handles_labels()[1].count("published") == 1
+    assert axes.get_ylim()[1] > 900
+
+
+@pytest.mark.parametrize("from_zero", [True, False])
+def test_an_axis_begins_at_zero_unless_differences_are_what_counts(from_zero: bool) -> None:
+    panel = Panel("Delivery", "cost", _TIMER, "T_u, s", "%", from_zero=from_zero)
+    low, high = simple(panel, {0.1: 99.0, 0.2: 99.5}).get_ylim()
+    assert bool(low == 0) is from_zero
+    assert low < 99 < 99.5 < high
+
+
+def test_a_chart_over_time_shows_what_is_between_its_begin_and_its_end() -> None:
+    panel = Panel("Traffic", "traffic", x_label="time, s", kind="time", begin=3, end=7)
+    curve = {float(time): 10.0 * time for time in range(10)}
+    rows = pd.DataFrame({"protocol": ["ILA"], "seed": [1], "curve of traffic": [curve]})
+    drawing = draw(Figure("burst", "A burst", "Nothing.", (panel,), ()), rows)
+    assert drawing is not None
+    (line,) = drawing.figure.axes[0].get_lines()
+    assert [*line.get_xdata()] == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("place", "words"), [(0.1, "0.1"), (64_000, "64,000"), (1e7, "10,000,000")]
+)
+def test_numbers_along_an_axis_are_written_out(place: float, words: str) -> None:
+    panel = Panel("Cost", "cost", _TIMER, "T_u, s", "messages", log_x=True)
+    axes = simple(panel, {place: 1.0})
+    assert [label.get_text() for label in axes.get_xticklabels()] == [words]
 
 
 def test_a_line_without_points_is_within_the_chart() -> None:

@@ -14,6 +14,7 @@ from analysis.reproduction.measures import (
     least,
     number,
     ratio,
+    total,
     within,
 )
 
@@ -69,6 +70,22 @@ def test_a_ratio_is_one_of_means_and_not_a_mean_of_ratios() -> None:
     found = ratio(number("cost", "STRAWMAN", at), number("cost", "RP", at))(ROWS)
     assert found.mean() == pytest.approx(30 / 9)
     assert found[2] - found[1] == pytest.approx(2 * (20 - 4 * 30 / 9) / 4.5)
+
+
+def test_what_is_useful_for_its_overhead_is_a_ratio_of_means() -> None:
+    """A seed with next to no overhead would else outweigh all others."""
+    rows = ROWS.assign(useful=[3, 5, 3, 5, 0, 0, 0, 0, 0, 0])
+    rows["overhead of useful"] = [0.5, 3.5, 0.5, 3.5, 1, 1, 1, 1, 1, 1]
+    rows["useful per overhead"] = rows["useful"] / rows["overhead of useful"]
+    found = number("useful per overhead", "STRAWMAN")(rows)
+    assert found.mean() == pytest.approx(8 / 4)
+    assert found.to_dict() == pytest.approx({1: 2 + (3 - 2 * 0.5) / 2, 2: 2 + (5 - 2 * 3.5) / 2})
+
+
+def test_a_total_is_that_of_seeds_that_all_have() -> None:
+    one, other = number("cost", "RP", {"brokers": 50}), number("cost", "ILA", {"brokers": 50})
+    assert total(one, other)(ROWS).to_dict() == {1: 12.0}
+    assert total(one, one)(ROWS).to_dict() == {1: 10.0, 2: 8.0}
 
 
 def test_the_least_and_the_greatest_are_chosen_by_their_means() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from analysis.reproduction import FAMILIES
-from analysis.reproduction.judging import _reasons
 from analysis.reproduction.page import extent, write
 
 KEPT = Path(__file__).parents[3] / "docs" / "reproduction"
@@ -31,10 +30,3 @@ def test_the_kept_pages_have_the_reasons_of_today(name: str, tmp_path: Path) -> 
     assert write(FAMILIES[name], tmp_path).read_text() == (KEPT / f"{name}.md").read_text()
     for kept in (KEPT / name).glob("*.json"):
         assert (tmp_path / name / kept.name).read_text() == kept.read_text(), kept.name
-
-
-def test_each_reason_is_one_of_a_statement() -> None:
-    for name, figures in _reasons().items():
-        for figure, reasons in figures.items():
-            keys = {claim.key for claim in FAMILIES[name].figures[figure].claims}
-            assert set(reasons) <= keys, f"{name}/{figure}"
