@@ -1,10 +1,10 @@
 """Published statements against what our runs gave: a row for each, with a verdict and a reason."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -32,6 +32,33 @@ def judge(family: str, figure: Figure, rows: pd.DataFrame) -> Iterator[Row]:
         yield _row(family, figure, claim, _measured(claim, rows))
 
 
+def judge_anew(family: str, figure: Figure, result: Mapping[str, Any]) -> None:
+    """Let a kept result have the bounds and the reasons of today.
+
+    What a statement is measured by may have changed if its words have; then only the reason is new.
+    """
+    claims = {_title(figure, claim): claim for claim in figure.claims}
+    for row in result["rows"]:
+        key = row["claim"].partition(": ")[0].partition(".")[2]
+        if claim := claims.get(row["claim"]):
+            row["published"] = claim.rule.words
+            row["verdict"] = claim.rule.judge(_kept(row, result["seeds"]))
+        row["note"] = reason(family, figure.name, key, row["verdict"])
+
+
+def _kept(row: Mapping[str, Any], seeds: int) -> Estimate:
+    if row["measured"] is None:
+        return estimate(())
+    if row["ci95"] is None:
+        return estimate([row["measured"]])
+    low, high = row["ci95"]
+    return Estimate(row["measured"], (high - low) / 2, seeds)
+
+
+def _title(figure: Figure, claim: Claim) -> str:
+    return f"{figure.name}.{claim.key}: {claim.text}"
+
+
 def _measured(claim: Claim, rows: pd.DataFrame) -> Estimate:
     try:
         return estimate(claim.measure(rows))
@@ -42,7 +69,7 @@ def _measured(claim: Claim, rows: pd.DataFrame) -> Estimate:
 def _row(family: str, figure: Figure, claim: Claim, found: Estimate) -> Row:
     verdict = claim.rule.judge(found)
     return Row(
-        claim=f"{figure.name}.{claim.key}: {claim.text}",
+        claim=_title(figure, claim),
         published=claim.rule.words,
         measured=found.mean if found.seeds else None,
         ci95=(found.mean - found.half, found.mean + found.half) if found.known else None,

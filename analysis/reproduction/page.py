@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.figures.numbers import NONE
 from analysis.reproduction.figure import Family, Figure
-from analysis.reproduction.judging import reason
+from analysis.reproduction.judging import judge_anew
 
 _PREFACE = (
     "This page is made by `pysim reproduce {family}/all --out docs/reproduction`; do not edit it."
@@ -23,13 +23,11 @@ _PREFACE = (
 def write(family: Family, directory: Path) -> Path:
     """Write the page of all figures whose results are in the directory; the result is its path.
 
-    Both have the reasons of today, also for figures that were made when less was known.
+    Both have the bounds and reasons of today, also for figures that were made when less was known.
     """
     found = {name: json.loads(file.read_bytes()) for name, file in _files(family, directory)}
     for name, file in _files(family, directory):
-        for row in found[name]["rows"]:
-            key = row["claim"].partition(": ")[0].partition(".")[2]
-            row["note"] = reason(family.name, name, key, row["verdict"])
+        judge_anew(family.name, family.figures[name], found[name])
         file.write_text(document(found[name]), encoding="utf-8")
     path = directory / f"{family.name}.md"
     path.write_text("\n".join(_lines(family, directory, found)) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A page says what each figure rests on, and gives the reasons of today."""
+"""A page says what each figure rests on, and has the bounds and reasons of today."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from analysis.reproduction import FAMILIES
+from analysis.reproduction.figure import Claim, Figure
+from analysis.reproduction.judging import judge_anew
+from analysis.reproduction.measures import number
 from analysis.reproduction.page import extent, write
+from analysis.reproduction.rules import at_most, exactly
 
 KEPT = Path(__file__).parents[3] / "docs" / "reproduction"
 
@@ -23,8 +27,32 @@ def test_a_figure_that_has_only_some_of_its_runs_says_so(repeats, words) -> None
     assert extent({"runs": 80, "seeds": 5, **repeats}) == words
 
 
+@pytest.mark.parametrize(
+    ("bound", "measured", "ci95", "verdict"),
+    [
+        (at_most(0.1), 0.05, [0.02, 0.08], "holds"),
+        (at_most(0.05), 0.05, [0.02, 0.08], "unclear"),
+        (at_most(0.01), 0.05, [0.02, 0.08], "differs"),
+        (at_most(0.1), 0.05, None, "holds"),
+        (at_most(0.1), None, None, "not measured"),
+        (exactly(100), 100.0, [100.0, 100.0], "holds"),
+        (exactly(100), 99.9, [99.7, 100.1], "differs"),
+    ],
+)
+def test_kept_numbers_are_judged_by_the_bounds_of_today(bound, measured, ci95, verdict) -> None:
+    claim = Claim("least", "STRAWMAN misroutes least", bound, number("misrouted", "STRAWMAN"))
+    figure = Figure("fig0", "Events", "Nothing.", (), (claim,))
+    row = {"published": "at most 1", "measured": measured, "ci95": ci95, "verdict": "holds"}
+    changed = {**row, "claim": "fig0.least: said otherwise"}
+    result = {"seeds": 30, "rows": [{**row, "claim": f"fig0.least: {claim.text}"}, changed]}
+    judge_anew("reconfiguration", figure, result)
+    new, kept = result["rows"]
+    assert (new["published"], new["verdict"]) == (bound.words, verdict)
+    assert (kept["published"], kept["verdict"]) == ("at most 1", "holds")
+
+
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_kept_pages_have_the_reasons_of_today(name: str, tmp_path: Path) -> None:
+def test_the_kept_pages_have_the_bounds_and_reasons_of_today(name: str, tmp_path: Path) -> None:
     """`make docs` writes them."""
     shutil.copytree(KEPT / name, tmp_path / name)
     assert write(FAMILIES[name], tmp_path).read_text() == (KEPT / f"{name}.md").read_text()
