@@ -74,18 +74,16 @@ def every(key: str, text: str, rule: Rule, measures: dict[str, Measure]) -> tupl
     )
 
 
-def _distance(protocol: str, rate: object) -> Measure:
-    """How far a protocol's cost is from STRAWMAN's, in percent of it, whichever is higher."""
-    saved = _saved(protocol, rate=rate)
-    return lambda rows: saved(rows) * (1 if saved(rows).mean() >= 0 else -1)
-
-
-def _apart(protocol: str, rate: object) -> Measure:
-    """How far a protocol's cost is from STRAWMAN's, whichever is higher."""
-    saved = difference(
+def _beside_strawman(protocol: str, rate: object) -> Measure:
+    """By how many messages a reconfiguration costs less than with STRAWMAN."""
+    return difference(
         number("cost", STRAWMAN, {RATE: rate}), number("cost", protocol, {RATE: rate})
     )
-    return lambda rows: saved(rows) * (1 if saved(rows).mean() >= 0 else -1)
+
+
+def _size(gap: Measure) -> Measure:
+    """How far something is from zero, on whichever side its mean is."""
+    return lambda rows: gap(rows) * (1 if gap(rows).mean() >= 0 else -1)
 
 
 def _risen(protocol: str) -> Measure:
@@ -287,11 +285,13 @@ FIG18 = Figure(
                                  number("cost", "TDU", {RATE: GREATEST}))),
         *every("alike", "points between its cost and STRAWMAN's at the highest rate, beyond those"
                " at the lowest", at_most(0),
-               {name: difference(_distance(name, GREATEST), _distance(name, LEAST))
+               {name: difference(_size(_saved(name, rate=GREATEST)),
+                                 _size(_saved(name, rate=LEAST)))
                 for name in ("TDU", "NDU", "ILA")}),
         *every("closer", "messages between its cost and STRAWMAN's at the highest rate, beyond"
                " those at the lowest", at_most(0),
-               {name: difference(_apart(name, GREATEST), _apart(name, LEAST))
+               {name: difference(_size(_beside_strawman(name, GREATEST)),
+                                 _size(_beside_strawman(name, LEAST)))
                 for name in ("TDU", "NDU", "ILA")}),
     ),
     quick={**QUICK, "sweep": {RATE: ["3 /s", "30 /s", "200 /s", "400 /s"]}},
