@@ -288,8 +288,8 @@ FIG18 = Figure(
                {name: difference(_size(_saved(name, rate=GREATEST)),
                                  _size(_saved(name, rate=LEAST)))
                 for name in ("TDU", "NDU", "ILA")}),
-        *every("closer", "messages between its cost and STRAWMAN's at the highest rate, beyond"
-               " those at the lowest", at_most(0),
+        *every("closer", "how far its cost is from STRAWMAN's at the highest rate, less how far at"
+               " the lowest", at_most(0),
                {name: difference(_size(_beside_strawman(name, GREATEST)),
                                  _size(_beside_strawman(name, LEAST)))
                 for name in ("TDU", "NDU", "ILA")}),

@@ -160,8 +160,12 @@ def _in_bytes(
     columns: Mapping[str, str],
     sweep: Mapping[str, Any],
     unit: str = _BYTES,
+    without: tuple[str, ...] = (),
 ) -> Figure:
-    """A published figure with other columns in the place of some, from runs that are captured."""
+    """A published figure with other columns in the place of some, from runs that are captured.
+
+    It is without the statements, by their keys, that are not about amounts of traffic.
+    """
     names = {old + end: new + end for old, new in columns.items() for end in _SUFFIXES}
     return replace(
         figure,
@@ -172,6 +176,7 @@ def _in_bytes(
         claims=tuple(
             replace(claim, text=f"{claim.text}, in bytes", measure=_renamed(claim.measure, names))
             for claim in figure.claims
+            if claim.key not in without
         ),
         file=figure.name,
         settings={"network.capture": "one", "repeat": 10, "sweep": sweep},
@@ -209,7 +214,7 @@ _LONGER = [*timers(_TIMED, T_U, ("0.075 s", "0.125 s", "0.4 s")), _LEVELS[1]]
 
 IN_BYTES = (
     _in_bytes(FIG14, _ALL, _SCALES),
-    _in_bytes(FIG15, _ALL, _SCALES),
+    _in_bytes(FIG15, _ALL, _SCALES, without=("involved",)),
     _in_bytes(FIG16, _ALL, {PATTERNS: [32, 96, 200, 800]}),
     _in_bytes(FIG17, _ALL, {DENSITY: ["3 %", "20 %", "60 %", "100 %"]}),
     _in_bytes(FIG18, _ALL, {RATE: ["1 /s", "3 /s", "30 /s", "200 /s", "400 /s"]}),
