@@ -67,7 +67,9 @@ def test_what_the_paper_on_reconfiguration_says_of_traffic_is_asked_of_bytes_too
     assert others == {"fig13-bytes", *(f"{name}-bytes" for name in of_traffic)}
     for name in of_traffic:
         published, twin = family.figures[name], family.figures[f"{name}-bytes"]
-        assert [claim.key for claim in twin.claims] == [claim.key for claim in published.claims]
+        of_dispatchers = {"involved"} if name == "fig15" else set()
+        keys = [claim.key for claim in published.claims if claim.key not in of_dispatchers]
+        assert [claim.key for claim in twin.claims] == keys
         whole = experiment(family, twin).experiment
         assert whole.network.capture == "one"
         assert whole.repeat == 10
