@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pysim.cli import UsageError
 from pysim.cli.progress import clock
-from pysim.cli.sweep import carry_out, check_limits, counter
+from pysim.cli.sweep import carry_out, check_limits, counter, judgement
 from pysim.experiments import config
 from pysim.experiments import index as indexes
 from pysim.experiments.config import Config
@@ -145,8 +145,15 @@ def _lines(results: "Sequence[Result]", options: argparse.Namespace) -> Iterator
 
 def _forecast(campaign: Campaign, options: argparse.Namespace) -> Iterator[str]:
     to_do = campaign.to_do(options.retry_failed)
-    seconds = sum(map(campaign.seconds, to_do))
-    yield f"{len(campaign.runs)} runs, {len(to_do)} of them to do: {clock(seconds)} of one core"
+    yield f"{len(campaign.runs)} runs, {len(to_do)} of them to do{_time(campaign, to_do)}"
     for figure, members in campaign.members.items():
         missing = {run.name for run in to_do} & set(members)
         yield f"  {figure:8} {len(members)} runs, {len(missing)} to do"
+
+
+def _time(campaign: Campaign, to_do: Sequence[Run]) -> str:
+    if not to_do:
+        return ""
+    about, basis = judgement(campaign, to_do)
+    seconds = sum(map(campaign.seconds, to_do))
+    return f": {about} {clock(seconds)} of one core ({basis})"

@@ -215,10 +215,10 @@ def _forecast(sweep: Sweep, options: argparse.Namespace) -> Iterator[str]:
     yield f"to run       {len(runs)} of {len(sweep.runs)}"
     if not runs:
         return
-    jobs, size, basis = _jobs(options), sum(map(sweep.bytes, runs)), _basis(sweep, runs)
-    about = "about" if basis.startswith("judged") else "at most"
+    jobs, size = _jobs(options), sum(map(sweep.bytes, runs))
+    about, basis = judgement(sweep, runs)
     wall = clock(_wall(sweep, runs, jobs))
-    yield f"time         about {wall} with {jobs} runs at a time ({basis})"
+    yield f"time         {about} {wall} with {jobs} runs at a time ({basis})"
     place = next(path for path in (sweep.root, *sweep.root.absolute().parents) if path.is_dir())
     free = readable(shutil.disk_usage(place).free)
     yield f"disk         {about} {readable(size)} of captures; {free} are free"
@@ -237,12 +237,13 @@ def _wall(sweep: Sweep, runs: Iterable[Run], jobs: int) -> float:
     return max(max(seconds), sum(seconds) / jobs)
 
 
-def _basis(sweep: Sweep, runs: Iterable[Run]) -> str:
+def judgement(sweep: Sweep, runs: Iterable[Run]) -> tuple[str, str]:
+    """Whether what runs are said to take is "about" that or "at most" that, and by what."""
     shown = min(sweep.costs[run.backend].runs for run in runs)
     if shown:
-        return f"judged by {shown} complete runs"
+        return "about", f"judged by {shown} complete runs"
     backend = next(run.backend for run in runs if not sweep.costs[run.backend].runs)
-    return (
+    return "at most", (
         f"a rule of thumb: {SECONDS_TO_START:g} s to start a run,"
         f" {SECONDS_PER_HOP[backend] * 1e6:g} us for each message on each link"
     )
@@ -269,6 +270,6 @@ def plan(sweep: Sweep, options: argparse.Namespace) -> str:
         "to_run": len(runs),
         "seconds": _wall(sweep, runs, _jobs(options)) if runs else 0.0,
         "bytes": sum(map(sweep.bytes, runs)),
-        "basis": _basis(sweep, runs) if runs else "",
+        "basis": judgement(sweep, runs)[1] if runs else "",
     }
     return json.dumps(plan, indent=2)

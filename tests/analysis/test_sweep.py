@@ -111,7 +111,7 @@ def test_a_dry_run_lists_everything_and_runs_nothing(pysim: Command, folder: Pat
     ]
     assert lines[6] == "to run       4 of 4"
     assert lines[7] == (
-        "time         about 0:01 with 2 runs at a time (a rule of thumb:"
+        "time         at most 0:01 with 2 runs at a time (a rule of thumb:"
         " 0.3 s to start a run, 15 us for each message on each link)"
     )
     assert lines[8].startswith("disk         at most 0 B of captures; ")

@@ -89,6 +89,8 @@ def reproduce(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 
 def test_a_figure_from_its_runs_to_its_page(folder: Path) -> None:
+    planned = reproduce(folder, "reconfiguration/fig13", "--dry-run").stdout
+    assert planned.startswith("8 runs, 8 of them to do: at most ")
     done = reproduce(folder, "reconfiguration/fig13", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = json.loads(done.stdout)
@@ -111,7 +113,8 @@ def test_a_figure_from_its_runs_to_its_page(folder: Path) -> None:
     assert "fig13: 8 runs, 2 seeds" in again.stdout
     assert "about 90.9" in again.stdout
     assert len(list((folder / "runs" / "reconfiguration").glob("*/manifest.json"))) == 8
-    assert "0 of them to do" in reproduce(folder, "reconfiguration/fig13", "--dry-run").stdout
+    complete = reproduce(folder, "reconfiguration/fig13", "--dry-run").stdout
+    assert complete == "8 runs, 0 of them to do\n  fig13    8 runs, 0 to do\n"
     few = reproduce(folder, "reconfiguration/fig13", "--first", "1", "--dry-run")
     assert "4 runs, 0 of them to do" in few.stdout
     none = reproduce(folder, "reconfiguration/fig13", "--first", "0")
