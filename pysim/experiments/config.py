@@ -48,6 +48,7 @@ _MOST_BROKERS = 1_000_000
 _MOST_RUNS = 100_000
 _NOT_SWEPT = ("name", "seed", "repeat", "sweep")  # `repeat` counts seeds up
 _KINDS = ("kind", "name", "model")
+_SAID_BY_VALUE = (*_KINDS, "file")
 _LONGEST_NAME = 200  # bytes; file systems allow 255, and a run that is written adds some
 
 
@@ -763,10 +764,10 @@ def _without_folder(key: str, value: object) -> object:
 
 
 def _clean(value: object) -> str:
-    """A value as a part of a file's name; what a table sets has its key, its kind needs none."""
+    """A value as a part of a file's name; what a table sets has its key, what it is needs none."""
     if isinstance(value, Mapping):
         return "+".join(
-            _clean(part) if key in _KINDS else f"{key}={_clean(part)}"
+            _clean(part) if key in _SAID_BY_VALUE else f"{key}={_clean(part)}"
             for key, part in value.items()
         )
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -64,7 +64,7 @@ def test_every_number_is_what_captures_and_metrics_say(
     for point in found["points"]:
         if point["at"] != {"workload.skew": "0"} or point["system"] == SYSTEMS[0]:
             continue
-        name = point["system"].replace(" (capacity=", "+").rstrip(")")
+        name = point["system"].replace(" (", "+").rstrip(")")
         run = place / "found" / f"protocol={name}_skew=0_seed1"
         analysis = analyze(spark, run)
         assert balance(run).balanced
