@@ -164,7 +164,8 @@ def _in_bytes(
 ) -> Figure:
     """A published figure with other columns in the place of some, from runs that are captured.
 
-    It is without the statements, by their keys, that are not about amounts of traffic.
+    It is without the statements, by their keys, that are not about amounts of traffic or about
+    points that it has.
     """
     names = {old + end: new + end for old, new in columns.items() for end in _SUFFIXES}
     return replace(
@@ -222,7 +223,7 @@ IN_BYTES = (
     _in_bytes(FIG20, _ALL, {"protocol": [*_T_S, *_LEVELS]}),
     _in_bytes(FIG21, _MESSAGES, _RATES),
     _in_bytes(FIG23, {**_MESSAGES, **_PARTS}, _RATES),
-    _in_bytes(FIG24, _MESSAGES, _RATES, "useful bytes per byte of overhead"),
+    _in_bytes(FIG24, _MESSAGES, _RATES, "useful bytes per byte of overhead", ("remarkable",)),
     _in_bytes(FIG25, _MESSAGES, {"protocol": _LONGER}),
     _in_bytes(FIG26, _TRAFFIC, {}, "bytes a second"),
 )
