@@ -13,6 +13,7 @@ from analysis.reproduction.figure import Claim, Figure
 from analysis.reproduction.rules import Verdict
 
 _REASONS = Path(__file__).with_name("reasons.toml")
+_AT_ITS_SIZE = "At the published size: "
 
 
 class Row(NamedTuple):
@@ -26,10 +27,10 @@ class Row(NamedTuple):
     note: str
 
 
-def judge(family: str, figure: Figure, rows: pd.DataFrame) -> Iterator[Row]:
+def judge(family: str, figure: Figure, rows: pd.DataFrame, quick: bool = False) -> Iterator[Row]:
     """A row for each statement of a figure; `rows` is the table of its runs."""
     for claim in figure.claims:
-        yield _row(family, figure, claim, _measured(claim, rows))
+        yield _row(family, figure, claim, _measured(claim, rows), quick)
 
 
 def judge_anew(family: str, figure: Figure, result: Mapping[str, Any]) -> None:
@@ -43,7 +44,7 @@ def judge_anew(family: str, figure: Figure, result: Mapping[str, Any]) -> None:
         if claim := claims.get(row["claim"]):
             row["published"] = claim.rule.words
             row["verdict"] = claim.rule.judge(_kept(row, result["seeds"]))
-        row["note"] = reason(family, figure.name, key, row["verdict"])
+        row["note"] = reason(family, figure.name, key, row["verdict"], result["quick"])
 
 
 def _kept(row: Mapping[str, Any], seeds: int) -> Estimate:
@@ -66,7 +67,7 @@ def _measured(claim: Claim, rows: pd.DataFrame) -> Estimate:
         return estimate(())
 
 
-def _row(family: str, figure: Figure, claim: Claim, found: Estimate) -> Row:
+def _row(family: str, figure: Figure, claim: Claim, found: Estimate, quick: bool) -> Row:
     verdict = claim.rule.judge(found)
     return Row(
         claim=_title(figure, claim),
@@ -74,13 +75,16 @@ def _row(family: str, figure: Figure, claim: Claim, found: Estimate) -> Row:
         measured=found.mean if found.seeds else None,
         ci95=(found.mean - found.half, found.mean + found.half) if found.known else None,
         verdict=verdict,
-        note=reason(family, figure.name, claim.key, verdict),
+        note=reason(family, figure.name, claim.key, verdict, quick),
     )
 
 
-def reason(family: str, figure: str, key: str, verdict: Verdict) -> str:
-    """Why a statement does not hold, as far as we know today."""
-    return "" if verdict == "holds" else _reasons().get(family, {}).get(figure, {}).get(key, "")
+def reason(family: str, figure: str, key: str, verdict: Verdict, quick: bool = False) -> str:
+    """Why a statement does not hold, as far as we know today; reasons are about whole figures."""
+    known = _reasons().get(family, {}).get(figure, {}).get(key, "")
+    if verdict == "holds" or not known:
+        return ""
+    return f"{_AT_ITS_SIZE}{known}" if quick else known
 
 
 @cache

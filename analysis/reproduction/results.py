@@ -60,7 +60,7 @@ def write(
     folder = directory / family.name
     folder.mkdir(parents=True, exist_ok=True)
     rows = table(runs)
-    judged = list(judge(family.name, figure, rows))
+    judged = list(judge(family.name, figure, rows, quick))
     drawing = draw(figure, rows) if len(rows) else None
     if drawing is not None:
         for format in _FORMATS:

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.reproduction import FAMILIES
 from analysis.reproduction.figure import Claim, Figure
-from analysis.reproduction.judging import judge_anew
+from analysis.reproduction.judging import judge_anew, reason
 from analysis.reproduction.measures import number
 from analysis.reproduction.page import extent, write
 from analysis.reproduction.rules import at_most, exactly
@@ -45,7 +45,8 @@ def test_kept_numbers_are_judged_by_the_bounds_of_today(bound, measured, ci95, v
     figure = Figure("fig0", "Events", "Nothing.", (), (claim,))
     row = {"published": "at most 1", "measured": measured, "ci95": ci95, "verdict": "holds"}
     changed = {**row, "claim": "fig0.least: said otherwise"}
-    result = {"seeds": 30, "rows": [{**row, "claim": f"fig0.least: {claim.text}"}, changed]}
+    rows = [{**row, "claim": f"fig0.least: {claim.text}"}, changed]
+    result = {"seeds": 30, "quick": False, "rows": rows}
     judge_anew("reconfiguration", figure, result)
     new, kept = result["rows"]
     assert (new["published"], new["verdict"]) == (bound.words, verdict)
@@ -59,6 +60,14 @@ def test_the_kept_pages_have_the_bounds_and_reasons_of_today(name: str, tmp_path
     assert write(FAMILIES[name], tmp_path).read_text() == (KEPT / f"{name}.md").read_text()
     for kept in (KEPT / name).glob("*.json"):
         assert (tmp_path / name / kept.name).read_text() == kept.read_text(), kept.name
+
+
+@pytest.mark.parametrize(("quick", "words"), [(False, ""), (True, "At the published size: ")])
+def test_a_quick_look_says_that_a_reason_is_about_the_whole_figure(quick: bool, words: str) -> None:
+    told = reason("reconfiguration", "fig24", "ila", "unclear", quick)
+    assert told == words + reason("reconfiguration", "fig24", "ila", "differs")
+    assert reason("reconfiguration", "fig24", "ila", "holds", quick) == ""
+    assert reason("reconfiguration", "fig24", "rate", "unclear", quick) == ""
 
 
 @pytest.mark.parametrize("name", FAMILIES)
