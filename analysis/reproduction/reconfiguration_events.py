@@ -91,7 +91,7 @@ FIG22 = Figure(
     "STRAWMAN misroutes next to nothing. TDU misroutes most, NDU less, ILA and RP least of the"
     " others, RP a little less than ILA.",
     (Panel("Misrouted events", "misrouted", PUBLISHING, _PUBLISHING, "hops per reconfiguration",
-           log_x=True, log_y=True),),
+           log_x=True),),
     (
         Claim("strawman", "STRAWMAN: misrouted hops over the least of the others, highest rate",
               at_most(0.1), ratio(number("misrouted", STRAWMAN, {PUBLISHING: GREATEST}),
